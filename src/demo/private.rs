@@ -276,8 +276,8 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     }
     let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), scans.analyses.len() + 1);
     let reports = reports::made_for(&sha256, &context.service.archive, now);
-    let days = context.call.value("retention_period_days").and_then(|days| days.parse().ok()).unwrap_or(1);
-    scans.expirations.insert(sha256.clone(), now + days * DAY);
+    let days = context.call.value("retention_period_days").and_then(|days| days.parse::<u8>().ok());
+    scans.expirations.insert(sha256.clone(), now + i64::from(days.unwrap_or(1)) * DAY);
     scans.submitted.push(submitted);
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));

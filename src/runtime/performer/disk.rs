@@ -114,9 +114,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
                 work.send(StoreEvent::NoteConflict(Note { text: Untrusted::from(""), ..note }));
             }
         }
-        StoreJob::LoadGroup(list) => {
-            work.send(StoreEvent::Group(list, load_group(gateway, list)?, store.count_reports(service)?));
-        }
+        StoreJob::LoadGroup(list) => work.send(group_event(gateway, list)?),
         StoreJob::LoadInventory => work.send(StoreEvent::Inventory(inventory(gateway)?)),
         StoreJob::Delete(deletion) => {
             work.send(delete(gateway, deletion)?);
@@ -124,9 +122,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
         StoreJob::Values(job) => values::run(gateway, work, job)?,
-        StoreJob::ReadUploads => {
-            work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default()));
-        }
+        StoreJob::ReadUploads => work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default())),
     }
     Ok(())
 }
@@ -257,6 +253,11 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         }
     }
     Ok(pages)
+}
+
+fn group_event(gateway: &Gateway, list: GroupList) -> Result<StoreEvent, StoreError> {
+    let reports = gateway.store.count_reports(&gateway.service)?;
+    Ok(StoreEvent::Group(list, load_group(gateway, list)?, reports))
 }
 
 /// Loads the stored pages of a list of the group, without a gap from the first.
