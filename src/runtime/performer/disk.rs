@@ -72,15 +72,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
     let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, MAX_RECENT_FILES)?)),
-        StoreJob::LoadFile(file) => {
-            let (loaded, unread) = load_file(gateway, &file)?;
-            let scan = store.pending_scan(service, &file)?;
-            work.send(StoreEvent::FileLoaded(file.clone(), loaded, scan));
-            let why = why_unlisted(gateway, &file).unwrap_or_else(|error| Some(visible_text(&error)));
-            why.into_iter().for_each(|why| work.send(Message::Notice(why)));
-            work.send(StoreEvent::Notes(store.notes()?));
-            send_rest(gateway, work, unread)?;
-        }
+        StoreJob::LoadFile(file) => send_file(gateway, work, &file)?,
         StoreJob::LoadCompareFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
             work.send(StoreEvent::CompareFileLoaded(file, loaded));
@@ -125,6 +117,17 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::ReadUploads => work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default())),
     }
     Ok(())
+}
+
+/// Sends what the store has of a file, then the rest of its large reports.
+fn send_file(gateway: &Gateway, work: &Task, file: &Sha256) -> Result<(), StoreError> {
+    let (loaded, unread) = load_file(gateway, file)?;
+    let scan = gateway.store.pending_scan(&gateway.service, file)?;
+    work.send(StoreEvent::FileLoaded(file.clone(), loaded, scan));
+    let why = why_unlisted(gateway, file).unwrap_or_else(|error| Some(visible_text(&error)));
+    why.into_iter().for_each(|why| work.send(Message::Notice(why)));
+    work.send(StoreEvent::Notes(gateway.store.notes()?));
+    send_rest(gateway, work, unread)
 }
 
 /// Explains why a list cannot be shown; listing the file again costs what the bar shows.
