@@ -38,13 +38,14 @@ fn store(store: &Store, count: usize, rows: usize, index: bool) -> Duration {
     for (n, bytes) in reports.iter().enumerate() {
         let file = Sha256::parse(&format!("{n:064x}")).unwrap();
         let identifier = Identifier::from_input(&format!("{file}_Box-17")).unwrap();
+        let of = file.clone();
         let part = ResponsePart::report(&identifier, Some(file), 0..bytes.len());
         let received = Timestamp::UNIX_EPOCH;
         let key = &part.key;
         let new = NewResponse { service: IMPORTED, profile: "bench", key, received, bytes, imported: Some(&origin) };
         assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
         if index {
-            store.index_values(&Cancel::default()).unwrap();
+            store.index_file(IMPORTED, Some(&of)).unwrap();
         }
     }
     began.elapsed()
