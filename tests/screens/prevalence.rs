@@ -79,7 +79,7 @@ fn twins_and_the_best_sandbox_are_told_in_the_list() {
 #[test]
 fn stored_files_are_ranked_and_returned_to() {
     let mut tui = stored();
-    tui.keys("T");
+    tui.keys("#");
     tui.assert_shows("Triage · 10 files · missing: at least 10 requests");
     screen!("triage_stored", tui);
     tui.keys("j j j");

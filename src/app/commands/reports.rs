@@ -300,7 +300,7 @@ commands! {
             let is_here = |line: &StoredItem| line.service == m.service.id || line.imported.is_some();
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_stored);
-    "triage" [key('T')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
+    "triage" [key('#')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
         "Rank all stored files: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
         if Availability::Has("the start screen or the list of what is stored, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m))
