@@ -404,7 +404,7 @@ mod tests {
     }
 
     /// Keys that mean several things, and why.
-    const SEVERAL: [(&str, &str); 12] = [
+    const SEVERAL: [(&str, &str); 13] = [
         ("enter", "the main action of what is chosen, which its label names"),
         ("esc", "one step back: the filter of a pane goes before the pane does"),
         ("q", "leaves: an overlay, or where none is open the program"),
@@ -415,6 +415,7 @@ mod tests {
         ("shift-tab", "the same, backwards"),
         ("right", "to the right; in a form that is to the next choice, which its label says"),
         ("left", "the same, to the left"),
+        ("A", "requests what is missing: the reports of a file, or the lists of a triage first"),
         ("l", "as right"),
         ("h", "as left"),
     ];
