@@ -105,8 +105,9 @@ fn status(as_json: bool, team: &Team, folders: &Folders, config: &Config) -> Res
     let shares = runtime()?.block_on(team.shares())?;
     let waiting = open_for_reading(&folders.store)?.unshared(&service_of(&config.profile()?))?.len() as u64;
     let sum = |of: fn(&TeamShare) -> u64| shares.iter().map(of).sum::<u64>();
-    let (responses, reports, size) =
-        (sum(|share| share.responses), sum(|share| share.reports), sum(|share| share.bytes));
+    let responses = sum(|share| share.responses);
+    let reports = sum(|share| share.reports);
+    let size = sum(|share| share.bytes);
     let person = |share: &TeamShare| {
         json!({
             "person": share.person.unicode(),

@@ -355,7 +355,8 @@ impl Config {
         let TeamTable { url, ca_file, unreachable, timeout_ms } = &self.team;
         let timeout = timeout_ms.map_or(QUESTION_TIMEOUT, |ms| Duration::from_millis(ms.get().into()));
         let team = |url: &SecretString| {
-            let (url, ca_file) = (url.expose_secret(), ca_file.clone());
+            let url = url.expose_secret();
+            let ca_file = ca_file.clone();
             Team::new(TeamSettings { url, ca_file, unreachable: *unreachable, timeout }, &variable, home().as_deref())
         };
         url.as_ref().map(team).transpose()

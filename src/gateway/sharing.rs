@@ -139,7 +139,8 @@ impl Gateway {
             return Err("it is not final".to_owned());
         }
         let received = copy.received.min((self.clock)());
-        let (service, profile) = (&*self.service, &*self.client.profile().name);
+        let service = &*self.service;
+        let profile = &*self.client.profile().name;
         let new = NewResponse { service, profile, key: &copy.key, received, bytes: &body, imported: None };
         let is_stored = self.store.write_response(&new).and_then(|()| self.store.move_read(&new, &parts, true));
         is_stored.map_err(|error| error.to_string())?;

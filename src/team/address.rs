@@ -58,7 +58,8 @@ impl TeamAddress {
                 _ => return Err(TeamError::Address(NO_OPTION)),
             }
         }
-        let (user, database) = (decoded(url.username()), decoded(url.path().trim_start_matches('/')));
+        let user = decoded(url.username());
+        let database = decoded(url.path().trim_start_matches('/'));
         if host.is_empty() || url.fragment().is_some() {
             return Err(TeamError::Address(NO_URL));
         }

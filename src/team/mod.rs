@@ -382,9 +382,14 @@ impl Team {
 
 impl TeamClaim {
     fn new(team: Arc<Team>, question: TeamQuestion<'_>) -> Self {
-        let (service, key, token) = (question.service.to_owned(), question.key.to_vec(), question.token.to_owned());
+        let service = question.service.to_owned();
+        let key = question.key.to_vec();
+        let token = question.token.to_owned();
         let renewing = {
-            let (team, service, key, token) = (Arc::clone(&team), service.clone(), key.clone(), token.clone());
+            let team = Arc::clone(&team);
+            let service = service.clone();
+            let key = key.clone();
+            let token = token.clone();
             tokio::spawn(async move {
                 loop {
                     tokio::time::sleep(RENEWAL).await;

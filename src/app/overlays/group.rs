@@ -43,7 +43,9 @@ pub struct GroupRows {
 
 impl GroupRows {
     fn new(list: GroupList, reports: HashMap<Sha256, u64>) -> Self {
-        let (rows, next, used_cursors) = (vec![None], Next::Page(None), HashSet::new());
+        let rows = vec![None];
+        let next = Next::Page(None);
+        let used_cursors = HashSet::new();
         Self { list, rows, next, since: None, total: None, reports, used_cursors, order: 0 }
     }
 
@@ -180,7 +182,8 @@ pub(crate) fn open_chosen(model: &mut Model) {
     let Some((identifier, progress)) = scan.filter(|(_, progress)| *progress != Progress::Done) else { return };
     let pending = PendingScan { identifier: Some(identifier), since: at.unwrap_or(model.now) };
     if model.follows.recall(&file, Some(pending), model.now) {
-        let (follow, price) = (model.key_label("watch"), model.follow_price());
+        let follow = model.key_label("watch");
+        let price = model.follow_price();
         model.say(format!("Its analysis was {} when it was listed. {follow} watches it: {price}.", progress.label()));
     }
 }

@@ -197,7 +197,9 @@ impl Model {
     /// Sends the next request of the batch after the last response.
     pub(crate) fn next_in_batch(&mut self) {
         let Some(batch) = self.calls.batch() else { return };
-        let (asked, total, is_triage) = (batch.sent(), batch.total, batch.file.is_none());
+        let asked = batch.sent();
+        let total = batch.total;
+        let is_triage = batch.file.is_none();
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
         // The batch is done once the counters are read as well.
         if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {

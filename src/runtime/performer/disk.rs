@@ -265,7 +265,9 @@ fn group_event(gateway: &Gateway, list: GroupList) -> Result<StoreEvent, StoreEr
 
 /// Loads the stored pages of a list of the group, without a gap from the first.
 pub fn load_group(gateway: &Gateway, list: GroupList) -> Result<Vec<(Timestamp, GroupPage)>, StoreError> {
-    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
+    let mut pages = Vec::new();
+    let mut cursor = None;
+    let mut asked = HashSet::new();
     while asked.insert(cursor.clone()) {
         let Some(stored) = gateway.stored(&Request::GroupList { list, cursor: cursor.clone() })? else { break };
         // A stored page that is no longer readable ends the list.

@@ -130,7 +130,8 @@ impl Performer {
     /// Asks what the team has paid for; then shares what is not shared yet.
     fn find_shared(&self, requests: Vec<Request>) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
-        let (work, gateway) = (self.work(), Arc::clone(gateway));
+        let work = self.work();
+        let gateway = Arc::clone(gateway);
         let asked = runtime.spawn(async move {
             // Prices are without a team store that does not respond; the next call says so.
             let found = gateway.find_shared(&requests).await.unwrap_or_default();

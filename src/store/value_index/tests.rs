@@ -32,7 +32,9 @@ fn holder(file: usize, sandbox: &str) -> ValueHolder {
 fn index(reports: Vec<(usize, &str, Value)>) -> ValueIndex {
     let index = ValueIndex::open(None).unwrap();
     let read = |(file, sandbox, attributes): (usize, &str, Value)| {
-        let (report, place, of) = (report(attributes), format!("{file}{sandbox}"), holder(file, sandbox));
+        let report = report(attributes);
+        let place = format!("{file}{sandbox}");
+        let of = holder(file, sandbox);
         let values = indexed_values(&report, &Cancel::default()).unwrap();
         IndexedReport { place, stamp: 0, of, figures: ReportFigures::of(&report), values }
     };
