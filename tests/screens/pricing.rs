@@ -377,7 +377,7 @@ fn every_command_that_may_cost_is_priced_in_the_bar() {
     tui.confirm_above(19);
     after(&mut tui, &["W"]);
     let mut tui = TuiHarness::listed();
-    after(&mut tui, &["H T", "esc esc"]);
+    after(&mut tui, &["H #", "esc esc"]);
     tui.type_question("v3-file", &public()[0]);
     after(&mut tui, &["left", "enter esc"]);
     tui.confirm_above(0);
