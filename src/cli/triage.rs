@@ -128,7 +128,7 @@ impl TriageArgs {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(warn);
         let look = |file: &Sha256| {
-            let found = triage(&setup.gateway, file, &rules, &Cancel::default())?;
+            let found = triage(&setup.gateway, (file, files.len()), &rules, &Cancel::default())?;
             anyhow::Ok(found.with_context(|| format!("{file} could not be read"))?)
         };
         let mut found = files.iter().map(look).collect::<Result<Vec<_>>>()?;

@@ -14,10 +14,14 @@ use crate::store::StoreError;
 use crate::triage::TriagedFile;
 use std::collections::HashSet;
 
-/// What the store has of a file; sends nothing. `None` if the work was cancelled.
+/// Files of a triage above which only those with the same `behash` count as alike: to compare the
+/// values of each takes a pass over the whole index.
+const MAX_COMPARED_FILES: usize = 100;
+
+/// Returns what the store has of one of `of` files; sends nothing. `None` if it was cancelled.
 pub fn triage(
     gateway: &Gateway,
-    file: &Sha256,
+    (file, of): (&Sha256, usize),
     rules: &Rules,
     cancel: &Cancel,
 ) -> Result<Option<TriagedFile>, StoreError> {
@@ -41,7 +45,7 @@ pub fn triage(
     let reports = stored.iter().filter_map(|stored| {
         let report = Report::open(&stored.body().ok()?);
         let origin = ReportOrigin { file: Some(file.clone()), identifier: stored.identifier.clone() };
-        let twins = twins(gateway, &report, &origin, cancel).unwrap_or_default();
+        let twins = twins(gateway, &report, &origin, of <= MAX_COMPARED_FILES, cancel).unwrap_or_default();
         alike.extend(twins.into_iter().filter_map(|twin| twin.holder.file));
         // The service may not have what an imported report names.
         let is_named = |artifact: &Artifact| stored.imported.is_none() && artifact.is_beside(&report) == Some(true);
@@ -85,7 +89,7 @@ pub(super) fn triage_all(
     let mut pace = SendPace::default();
     let mut found = Vec::new();
     for (at, file) in files.iter().enumerate() {
-        let Some(triaged) = triage(gateway, file, rules, cancel)? else { return Ok(()) };
+        let Some(triaged) = triage(gateway, (file, files.len()), rules, cancel)? else { return Ok(()) };
         found.push(triaged);
         if at + 1 == files.len() || pace.is_due() {
             work.send(ReportEvent::Triaged(*number, std::mem::take(&mut found), files.len()));

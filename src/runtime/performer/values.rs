@@ -35,11 +35,13 @@ pub(super) fn run(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), S
             ValueEvent::Counted(number, counted.collect::<Result<_, StoreError>>()?)
         }
         ValueJob::FindTwins(Ticket { number, cancel }, report, origin) => {
-            ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, &cancel)?)
+            ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, true, &cancel)?)
         }
         ValueJob::FindHolders(Ticket { number, cancel }, subject, origin) => {
             let groups = match subject {
-                PivotSubject::Twins(report) => vec![twin_group(gateway, twins(gateway, &report, &origin, &cancel)?)],
+                PivotSubject::Twins(report) => {
+                    vec![twin_group(gateway, twins(gateway, &report, &origin, true, &cancel)?)]
+                }
                 PivotSubject::Value(kind, value) => vec![group(gateway, kind, value, &origin)?],
                 PivotSubject::Row(report, place) => {
                     let values = values(&report, Some(place), &cancel).into_iter();
@@ -95,14 +97,18 @@ pub(super) fn twins(
     gateway: &Gateway,
     report: &Report,
     ReportOrigin { file, identifier }: &ReportOrigin,
+    compares_values: bool,
     cancel: &Cancel,
 ) -> Result<Vec<Twin>, StoreError> {
-    let values: Vec<_> = values(report, None, cancel).into_iter().map(|(_, value)| value).collect();
+    let mut values: Vec<_> = values(report, None, cancel).into_iter().map(|(_, value)| value).collect();
     let is_behash = |value: &&ReportValue| {
         let section = report.section(value.place.section).and_then(|section| section.attribute);
         value.kind == ValueKind::Row && section.is_some_and(|known| known.name == "behash")
     };
     let behash = values.iter().find(is_behash).map(|value| value.hash);
+    if !compares_values {
+        values.clear();
+    }
     gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier)))
 }
 
