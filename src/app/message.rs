@@ -12,7 +12,7 @@ use crate::app::panes::facts::ProcessRef;
 use crate::app::prevalence::{ValueEvent, ValueJob};
 use crate::app::spending::ledger::LedgerPage;
 use crate::export::ExportSource;
-use crate::quota::{Balances, Entitlements, Settlement, SpentUnits, Unit, Uploads, Usage};
+use crate::quota::{Balances, Entitlements, GroupBudget, Settlement, SpentUnits, TeamOverride, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, SearchScope};
@@ -125,6 +125,8 @@ pub enum ServiceEvent {
     RateLimitedUntil(Timestamp),
     /// What the team has paid for: who, and when.
     Shared(Vec<(Request, String)>),
+    /// What the group may spend, as its database has it now.
+    GroupBudgets(Vec<GroupBudget>),
 }
 
 /// A response of the service, parsed.
@@ -302,6 +304,8 @@ pub struct Failure {
     pub is_of_file: bool,
     /// Whether nothing was sent because another program has the same request in flight.
     pub is_elsewhere: bool,
+    /// What the user may permit so that it is sent, and to which source.
+    pub override_with: Option<(TeamOverride, ResponseSource)>,
 }
 
 impl Failure {
@@ -355,6 +359,8 @@ pub enum ServiceCall {
     Send { quote: Box<Quote>, source: ResponseSource },
     /// Stops waiting for a response; the ledger counts its call as lost.
     Cancel(Request),
+    /// Permits calls that the team's rules forbid.
+    Permit(TeamOverride),
     /// Asks which of these the team has paid for.
     FindShared(Vec<Request>),
 }

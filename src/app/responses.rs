@@ -4,7 +4,7 @@ use crate::app::files::OpenFile;
 use crate::app::find::HitList;
 use crate::app::list::Next;
 use crate::app::overlays::{ResponseTree, TextPage, group};
-use crate::app::spending::{InFlightCall, find_shared, last_30_days};
+use crate::app::spending::{InFlightCall, ask_to_permit, find_shared, last_30_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
     StoreJob,
@@ -37,7 +37,10 @@ impl Model {
         }
         match result {
             Ok(response) => self.on_response(request, call, response),
-            Err(failure) => self.on_failure(request, call, failure),
+            Err(failure) => {
+                self.on_failure(request, call, failure.clone());
+                ask_to_permit(self, request, &failure);
+            }
         }
         if *request == Request::Quotas && std::mem::take(&mut self.quota_state.may_be_stale) && !self.is_quitting {
             self.send_confirmed(Request::Quotas, ResponseSource::Service);

@@ -174,6 +174,7 @@ impl Model {
             ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
             ServiceEvent::Shared(found) => self.quota_state.shared.extend(found),
+            ServiceEvent::GroupBudgets(budgets) => self.quota_state.group_budgets = budgets,
         }
     }
 

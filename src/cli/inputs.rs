@@ -20,6 +20,9 @@ pub(super) struct Spending {
     /// Send nothing that may bring the cost of this run above N
     #[arg(long, value_name = "N")]
     pub(super) max_cost: Option<u64>,
+    /// Spend what the group's budget reserves for incidents, too
+    #[arg(long)]
+    pub(super) incident: bool,
     /// Print the price, and send nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -248,11 +248,15 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
     let mut run = SpentUnits::default();
     let mut today = setup.gateway.spent_in(Period::Daily)?;
+    let group =
+        if setup.gateway.team.is_some() { runtime()?.block_on(setup.gateway.group_budgets()) } else { Vec::new() };
+    let is_incident = setup.gateway.is_incident();
     for (covered, price) in prices.enumerate() {
         if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");
         }
-        if let Some(over) = setup.gateway.budget.exceeded(price, run, today) {
+        let over_group = || group.iter().find_map(|budget| budget.exceeded(price, run.total(), is_incident));
+        if let Some(over) = setup.gateway.budget.exceeded(price, run, today).or_else(over_group) {
             let first = match covered as u64 {
                 0 => String::new(),
                 covered => format!("the budget covers {} of these, the next is ", count(covered, "call")),

@@ -8,7 +8,7 @@ use crate::app::scan::watch::PollPace;
 use crate::config::{Config, Folders, StoreTable};
 use crate::gateway::{Gateway, GatewayError};
 use crate::log::Level;
-use crate::quota::Entitlements;
+use crate::quota::{Entitlements, TeamOverride};
 use crate::report::{Deletion, DeletionTarget};
 use crate::service::{Client, Profile};
 use crate::store::{Store, StoreError, service_id};
@@ -70,6 +70,9 @@ impl Setup {
         // A dry run may ask for prices there; a store that forgets shares nothing either.
         if !config.offline && gateway.client.profile().share && config.is_persistent() {
             gateway.team = config.team()?.map(Arc::new);
+        }
+        if spending.incident {
+            gateway.permit(TeamOverride::Incident);
         }
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store.uploads(gateway.payer()).unwrap_or_default();

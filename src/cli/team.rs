@@ -4,6 +4,7 @@ use super::about::FormatFlags;
 use super::doctor::{Check, good, print_checks, warning, wrong};
 use super::exit::kind_of_team;
 use super::*;
+use crate::quota::{GroupBudget, Period};
 use crate::team::{Team, TeamError, TeamRole, TeamShare};
 use clap::Subcommand;
 
@@ -24,6 +25,32 @@ enum TeamCommand {
     Check(FormatFlags),
     /// Print what is shared: responses, reports and sizes by person
     Status(FormatFlags),
+    /// Print what the group may spend in a day and a month, or set it as a lead
+    #[command(after_help = examples("team budget"))]
+    Budget(BudgetArgs),
+}
+
+#[derive(Debug, Args)]
+struct BudgetArgs {
+    /// The budget to set: day or month (UTC)
+    #[arg(value_parser = PossibleValuesParser::new([Period::Daily, Period::Monthly].map(Period::noun)), requires = "units")]
+    period: Option<String>,
+    /// Units that the group may spend in it, or none for no limit
+    #[arg(value_parser = limit)]
+    units: Option<GroupLimit>,
+    /// Of these, units that are spent for incidents only
+    #[arg(long, value_name = "N", requires = "units", default_value_t = 0)]
+    reserve: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct GroupLimit(Option<u64>);
+
+fn limit(typed: &str) -> Result<GroupLimit, std::num::ParseIntError> {
+    if typed == "none" { Ok(GroupLimit(None)) } else { typed.parse().map(|units| GroupLimit(Some(units))) }
 }
 
 impl TeamArgs {
@@ -32,6 +59,7 @@ impl TeamArgs {
         match self.command {
             TeamCommand::Check(form) => print_checks(form.json, &checks(&config, true)),
             TeamCommand::Init => init(&team(&config)?),
+            TeamCommand::Budget(arguments) => arguments.run(&team(&config)?, &service_of(&config.profile()?)),
             TeamCommand::Status(form) => status(form.json, &team(&config)?, &folders, &config),
         }
     }
@@ -98,6 +126,41 @@ fn advice(error: &TeamError) -> &'static str {
         TeamError::Denied(_) => ASK_FOR_ROLE,
         TeamError::NoSchema => "behaview team init makes the tables, as a user who may",
         _ => "behaview help team",
+    }
+}
+
+impl BudgetArgs {
+    fn run(self, team: &Team, service: &str) -> Result<()> {
+        let runtime = runtime()?;
+        if let Some((period, GroupLimit(limit))) = self.period.zip(self.units) {
+            if limit.is_some_and(|limit| limit < self.reserve) {
+                fail!(Usage, "the reserve is a part of the limit: it cannot be more");
+            }
+            let period = if period == Period::Monthly.noun() { Period::Monthly } else { Period::Daily };
+            runtime.block_on(team.set_budget(service, period, limit.map(|limit| (limit, self.reserve))))?;
+        }
+        let budgets = runtime.block_on(team.budgets(service))?;
+        let left = |budget: &GroupBudget| budget.limit.saturating_sub(budget.spent);
+        let budget = |budget: &GroupBudget| {
+            json!({
+                "period": budget.period.noun(),
+                "limit": budget.limit,
+                "reserve": budget.reserve,
+                "spent": budget.spent,
+                "left": left(budget),
+            })
+        };
+        print(self.json, &json!({"budgets": budgets.iter().map(budget).collect::<Vec<_>>()}), || {
+            let cells = |budget: &GroupBudget| {
+                let numbers = [budget.limit, budget.reserve, budget.spent, left(budget)].map(thousands);
+                let [limit, reserve, spent, left] = numbers;
+                [budget.period.noun().to_owned(), limit, reserve, spent, left]
+            };
+            match budgets.is_empty() {
+                true => "The group has no budget; a lead sets it: behaview team budget month 1000\n".to_owned(),
+                false => table(["period", ">limit", ">for incidents", ">spent", ">left"], budgets.iter().map(cells)),
+            }
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors of the gateway, with the cost of the failed call.
 
-use crate::quota::{OverBudget, Settlement, State};
+use crate::quota::{BudgetPeriod, OverBudget, Settlement, State};
 use crate::service::error::{ApiError, ServiceError};
 use crate::store::StoreError;
 use crate::team::TeamError;
@@ -81,7 +81,9 @@ impl GatewayError {
             Self::Offline => "Leave --offline out, and `offline` in the config file.",
             Self::Ledger(_) | Self::Store(_) => "Check the disk's free space and the data folder's permissions.",
             Self::Team(TeamError::Damaged) => "It has to be fetched again, at its price.",
-            Self::Team(_) => "`unreachable = \"go on\"` in [team] of the config file sends and pays instead.",
+            Self::Team(_) => "--set 'team.unreachable=go on' sends and pays without it.",
+            Self::OverBudget(OverBudget { reserve: 1.., .. }) => "--incident spends what is reserved for incidents.",
+            Self::OverBudget(OverBudget { span: BudgetPeriod::Group(_), .. }) => "`behaview team budget` shows it.",
             Self::OverBudget(_) => "`behaview config show` says what sets the budget.",
             _ => "",
         }

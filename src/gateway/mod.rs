@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! stored? ── yes ──> the response, free
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> paid for by the team? ─> send, once
-//!            ─> store the bytes ─> read them ─> settle ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> paid for by the team? ─> in its budgets?
+//!            ─> send, once ─> store the bytes ─> read them ─> settle ─> hand over
 //! ```
 //! A killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
 //! free quota details are stored too: they settle entries whose cost the responses leave open.
@@ -79,6 +79,8 @@ struct RunState {
     in_flight: HashMap<Request, CancellationToken>,
     /// What no colleague sends until it is shared.
     claims: Vec<TeamClaim>,
+    /// Whether calls may spend the team's reserve for incidents.
+    is_incident: bool,
 }
 
 /// Source of the time, so that a test can stop it.
@@ -269,8 +271,8 @@ impl Gateway {
             self.settle(call, Settlement::UNSENT, "not sent: another program has stored the response")?;
             return Ok(stored);
         }
-        if let Some(reserved) = call.as_ref().filter(|_| may_be_stored) {
-            match self.take_from_team(request, reserved, progress, cancel).await {
+        if let Some(reserved) = &call {
+            match self.ask_team(&whole, reserved, may_be_stored, progress, cancel).await {
                 Ok(None) => {}
                 Ok(Some((stored, label))) => {
                     self.settle(call, Settlement::UNSENT, &format!("not sent: {label}"))?;

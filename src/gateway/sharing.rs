@@ -6,12 +6,15 @@ use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
 use crate::quota::audit::LedgerEntry;
+use crate::quota::{GroupBudget, TeamOverride};
 use crate::report::Body;
 use crate::report::page::Page;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall};
-use crate::team::{STORED_BY_TEAM, Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
+use crate::team::{
+    PlannedCall, STORED_BY_TEAM, Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -28,9 +31,87 @@ impl Gateway {
         self.team.as_ref().zip(request.storage_key()).filter(|_| !is_private)
     }
 
+    /// Asks the team before a call: takes what it has stored, or else counts the call in its budgets.
+    pub(super) async fn ask_team(
+        &self,
+        quote: &Quote,
+        call: &RecordedCall,
+        may_be_stored: bool,
+        progress: OnProgress<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<(StoredResponse, String)>, GatewayError> {
+        let request = quote.request();
+        if may_be_stored && let Some(taken) = self.take_from_team(request, call, progress, cancel).await? {
+            return Ok(Some(taken));
+        }
+        let counted = self.count_in_budgets(quote, call, progress).await;
+        if counted.is_err() {
+            self.note_sent(request, false).await;
+        }
+        counted.map(|()| None)
+    }
+
+    /// Counts a call in the group's budgets; it counts until [`Self::share`] shares its cost.
+    async fn count_in_budgets(
+        &self,
+        quote: &Quote,
+        call: &RecordedCall,
+        progress: OnProgress<'_>,
+    ) -> Result<(), GatewayError> {
+        let Some(team) = self.team.as_ref().filter(|_| !quote.price().is_free()) else { return Ok(()) };
+        let machine = self.store.machine(&self.session).map_err(GatewayError::Ledger)?;
+        let is_incident = self.is_incident();
+        let worst = quote.price().verdict.units.max;
+        let planned = PlannedCall { service: &self.service, machine: &machine, number: call.entry, worst, is_incident };
+        match team.reserve(planned).await {
+            Ok(over) => match over.iter().find_map(|budget| budget.exceeded(quote.price(), 0, is_incident)) {
+                Some(over) => Err(GatewayError::OverBudget(over)),
+                None => Ok(()),
+            },
+            Err(why) => self.go_on_without(team, why, progress),
+        }
+    }
+
+    /// Returns the group's budgets; none without a team store that responds.
+    pub async fn group_budgets(&self) -> Vec<GroupBudget> {
+        let Some(team) = &self.team else { return Vec::new() };
+        team.budgets(&self.service).await.unwrap_or_default()
+    }
+
+    pub fn is_incident(&self) -> bool {
+        self.state().is_incident
+    }
+
+    /// Permits what the team's rules forbid.
+    pub fn permit(&self, what: TeamOverride) {
+        match what {
+            TeamOverride::Incident => self.state().is_incident = true,
+            TeamOverride::Unreachable => self.team.iter().for_each(|team| team.go_on()),
+        }
+    }
+
+    /// Returns what the user may permit, so that a call that failed is sent.
+    pub fn override_of(&self, error: &GatewayError) -> Option<TeamOverride> {
+        let asks = || self.team.as_ref().is_some_and(|team| team.unreachable == UnreachablePolicy::Ask);
+        match error {
+            GatewayError::OverBudget(over) if over.reserve > 0 => Some(TeamOverride::Incident),
+            GatewayError::Team(why) if !matches!(why, TeamError::Damaged) && asks() => Some(TeamOverride::Unreachable),
+            _ => None,
+        }
+    }
+
+    /// Returns an error unless calls are sent while the team store does not respond.
+    fn go_on_without(&self, team: &Team, why: TeamError, progress: OnProgress<'_>) -> Result<(), GatewayError> {
+        if !team.goes_on() {
+            return Err(GatewayError::Team(why));
+        }
+        self.team_notice(&why).into_iter().for_each(|notice| progress(Received::Notice(notice)));
+        Ok(())
+    }
+
     /// Takes a response from the team store; waits while a colleague's request is in flight. `None`
     /// if it is to be sent: then it is claimed, unless the team store does not respond.
-    pub(super) async fn take_from_team(
+    async fn take_from_team(
         &self,
         request: &Request,
         call: &RecordedCall,
@@ -70,11 +151,7 @@ impl Gateway {
                     return Ok(None);
                 }
                 Ok(TeamAnswer::ReadOnly) => return Ok(None),
-                Err(why) if team.unreachable == UnreachablePolicy::Refuse => return Err(GatewayError::Team(why)),
-                Err(why) => {
-                    self.team_notice(&why).into_iter().for_each(|notice| progress(Received::Notice(notice)));
-                    return Ok(None);
-                }
+                Err(why) => return self.go_on_without(team, why, progress).map(|()| None),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Limits set by the user; calls beyond them are not sent.
 
-use super::{Price, Unit};
+use super::{Period, Price, Unit};
 use crate::text::thousands;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,6 +22,45 @@ pub struct Budget {
 pub enum BudgetPeriod {
     Session,
     Day,
+    /// A day or a month of the group.
+    Group(Period),
+}
+
+/// What the group may spend in a day or a month (UTC), as its lead has set it in the team store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupBudget {
+    pub period: Period,
+    pub limit: u64,
+    /// The part of the limit for incidents.
+    pub reserve: u64,
+    /// By everyone; calls in flight count as their worst price.
+    pub spent: u64,
+}
+
+/// What the user may permit beyond the team's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamOverride {
+    /// To spend the reserve for incidents, in this run.
+    Incident,
+    /// To send without the team store, until it responds.
+    Unreachable,
+}
+
+impl GroupBudget {
+    /// Returns this budget if a call may exceed it at worst; `further` units are planned before it.
+    pub fn exceeded(self, price: &Price, further: u64, is_incident: bool) -> Option<OverBudget> {
+        let Self { period, limit, reserve, .. } = self;
+        let spent = self.spent.saturating_add(further);
+        let worst = price.verdict.units.max;
+        let fits = |limit| worst.is_some_and(|worst| worst == 0 || spent.saturating_add(worst) <= limit);
+        let reserve = if is_incident { 0 } else { reserve };
+        let usual = limit.saturating_sub(reserve);
+        let unit = price.verdict.unit;
+        let reserve = if fits(limit) { limit.saturating_sub(spent.max(usual)) } else { 0 };
+        let over =
+            OverBudget { span: BudgetPeriod::Group(period), limit: usual, spent: Some(spent), worst, unit, reserve };
+        (!fits(usual)).then_some(over)
+    }
 }
 
 /// Units spent, as far as known.
@@ -112,6 +151,8 @@ pub struct OverBudget {
     /// The maximum cost of the call; `None` if unknown.
     pub(crate) worst: Option<u64>,
     pub(crate) unit: Unit,
+    /// Units that are left for incidents, if they are enough for the call.
+    pub reserve: u64,
 }
 
 impl Budget {
@@ -141,7 +182,7 @@ impl Budget {
             let limit = limit?;
             let spent = spent.most();
             let fits = spent.zip(worst).is_some_and(|(spent, worst)| spent.saturating_add(worst) <= limit);
-            (!fits && worst != Some(0)).then_some(OverBudget { span, limit, spent, worst, unit })
+            (!fits && worst != Some(0)).then_some(OverBudget { span, limit, spent, worst, unit, reserve: 0 })
         })
     }
 }
@@ -151,12 +192,17 @@ impl fmt::Display for OverBudget {
         let worst = self.worst.map_or("an unknown number of units".to_owned(), |worst| self.unit.count(worst));
         let limit = thousands(self.limit);
         let span = match self.span {
-            BudgetPeriod::Session => "that this run may spend",
-            BudgetPeriod::Day => "that may be spent today (UTC)",
+            BudgetPeriod::Session => "that this run may spend".to_owned(),
+            BudgetPeriod::Day => "that may be spent today (UTC)".to_owned(),
+            BudgetPeriod::Group(period) => format!("that the group may spend {} (UTC)", period.current()),
         };
         write!(f, "over the budget: it may cost {worst}, and ")?;
         match self.spent {
-            Some(spent) => write!(f, "{} of the {limit} {span} is left", thousands(self.limit.saturating_sub(spent))),
+            Some(spent) => {
+                write!(f, "{} of the {limit} {span} is left", thousands(self.limit.saturating_sub(spent)))?;
+                let more = thousands(self.reserve);
+                if self.reserve > 0 { write!(f, ", {more} more for incidents") } else { Ok(()) }
+            }
             None => write!(
                 f,
                 "the rest of the {limit} {span} is not known: a response was lost. \

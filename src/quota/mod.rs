@@ -20,6 +20,7 @@
 //! | [`Balances`] | the service's counters, for the user and the group |
 //! | [`Plan`] | several operations, whose sum is compared with the balances |
 //! | [`Budget`] | the spending limits of the user |
+//! | [`GroupBudget`] | a spending limit of the team |
 //! | [`audit::Window`] | the time between two readings of a counter: predicted and counted units |
 //!
 //! Everything here is a pure function: no clock (time is an argument), no network, no files.
@@ -37,7 +38,7 @@ mod price;
 mod rules;
 
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, UnparsedPart, Usage};
-pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, OverBudget, SpentUnits, in_units};
+pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, GroupBudget, OverBudget, SpentUnits, TeamOverride, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, split_words};

@@ -65,17 +65,7 @@ impl Store {
     /// Those of sessions before the first that shares stay on this machine.
     pub fn unshared_calls(&self, payer: Payer<'_>, session: &str) -> Result<UnsharedCalls> {
         self.with_outbox(|transaction| {
-            let id = "SELECT id FROM machine";
-            let machine = transaction.query_row(id, [], |row| row.get(0)).optional()?;
-            let machine = machine.map_or_else(
-                || {
-                    let earlier = "INSERT INTO shared_call SELECT id, checksum FROM ledger WHERE session <> ?1";
-                    transaction.execute(earlier, [session])?;
-                    transaction.execute("INSERT INTO machine VALUES (lower(hex(randomblob(16))))", [])?;
-                    transaction.query_row(id, [], |row| row.get(0))
-                },
-                Ok,
-            )?;
+            let machine = machine(transaction, session)?;
             let which = format!(
                 "WHERE profile = ?1 AND service = ?2 AND state <> 'reserved' AND NOT EXISTS
                  (SELECT 1 FROM shared_call s WHERE s.id = ledger.id AND s.checksum IS ledger.checksum)
@@ -94,6 +84,11 @@ impl Store {
         })
     }
 
+    /// Returns the name by which the team tells this store's ledger from others of the same person.
+    pub fn machine(&self, session: &str) -> Result<String> {
+        self.with_outbox(|transaction| machine(transaction, session))
+    }
+
     /// Records that the team knows these calls.
     pub fn record_shared_calls(&self, shared: &UnsharedCalls) -> Result<()> {
         self.with_outbox(|transaction| {
@@ -109,6 +104,18 @@ impl Store {
             work(transaction)
         })
     }
+}
+
+/// Returns the machine's name; with the first, calls before this session count as shared.
+fn machine(transaction: &Transaction<'_>, session: &str) -> rusqlite::Result<String> {
+    let id = "SELECT id FROM machine";
+    if let Some(machine) = transaction.query_row(id, [], |row| row.get(0)).optional()? {
+        return Ok(machine);
+    }
+    let earlier = "INSERT INTO shared_call SELECT id, checksum FROM ledger WHERE session <> ?1";
+    transaction.execute(earlier, [session])?;
+    transaction.execute("INSERT INTO machine VALUES (lower(hex(randomblob(16))))", [])?;
+    transaction.query_row(id, [], |row| row.get(0))
 }
 
 impl ResponseHeader {

@@ -19,7 +19,7 @@ pub enum TeamError {
     NoSchema,
     #[error("the team store needs a newer behaview (schema {0}): update it")]
     Newer(i32),
-    #[error("the team store does not allow that: {0}. Ask for the role behaview_analyst")]
+    #[error("the team store does not allow your role that: {0}. A lead can grant another one")]
     Denied(String),
     #[error("the team store failed: {0}")]
     Failed(String),

@@ -8,10 +8,12 @@
 //! Rows are untrusted, like a response. The database names a row's writer, not the program.
 
 mod address;
+mod budget;
 mod error;
 mod ledger;
 mod schema;
 
+pub use budget::PlannedCall;
 pub use error::TeamError;
 pub use ledger::{TeamCall, TeamCost};
 pub use schema::TeamRole;
@@ -93,6 +95,9 @@ pub enum UnreachablePolicy {
     #[default]
     #[serde(rename = "go on")]
     GoOn,
+    /// The user decides, until the team store responds.
+    #[serde(rename = "ask")]
+    Ask,
     /// It is not sent.
     #[serde(rename = "refuse")]
     Refuse,
@@ -112,6 +117,8 @@ pub struct Team {
     address: TeamAddress,
     timeout: Duration,
     pub unreachable: UnreachablePolicy,
+    /// Whether the user has decided to go on without it.
+    may_go_on: AtomicBool,
     /// The connection; locked while one is made.
     open: Mutex<Option<Arc<Client>>>,
     /// When the last question had no answer, and why.
@@ -209,6 +216,7 @@ impl Team {
         Ok(Self {
             timeout: settings.timeout,
             unreachable: settings.unreachable,
+            may_go_on: AtomicBool::default(),
             address: TeamAddress::parse(settings, variable, home)?,
             open: Mutex::default(),
             failure: std::sync::Mutex::default(),
@@ -224,6 +232,20 @@ impl Team {
     /// Notes a failure; returns whether it is the first since the team store last responded.
     pub fn note_failure(&self) -> bool {
         !self.is_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Sends calls without the team store until it responds.
+    pub fn go_on(&self) {
+        self.may_go_on.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether a call is sent while the team store does not respond.
+    pub fn goes_on(&self) -> bool {
+        match self.unreachable {
+            UnreachablePolicy::GoOn => true,
+            UnreachablePolicy::Ask => self.may_go_on.load(Ordering::Relaxed),
+            UnreachablePolicy::Refuse => false,
+        }
     }
 
     /// Returns the open connection, or a new one. After a failure, there is none for a moment.
@@ -255,7 +277,7 @@ impl Team {
     fn noted<T>(&self, answer: Result<T, TeamError>) -> Result<T, TeamError> {
         match &answer {
             Err(why) => *self.failure() = Some((Instant::now(), why.clone())),
-            Ok(_) => self.is_told.store(false, Ordering::Relaxed),
+            Ok(_) => [&self.is_told, &self.may_go_on].into_iter().for_each(|flag| flag.store(false, Ordering::Relaxed)),
         }
         answer
     }

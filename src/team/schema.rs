@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Each version of the schema by the statements that make it from the one before.
-const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("ledger.sql")];
+const MIGRATIONS: [&str; 3] = [include_str!("schema.sql"), include_str!("ledger.sql"), include_str!("budget.sql")];
 
 /// Identifies the lock that excludes a second migration.
 const LOCK: i64 = 0x6265_6861_7669_6577;
@@ -20,7 +20,7 @@ names! {
         Nothing "none" "may not read it",
         Reader "reader" "reads what others share",
         Analyst "analyst" "reads and shares",
-        Lead "lead" "reads and shares, and sees what everyone spent",
+        Lead "lead" "reads and shares, sees what everyone spent, and sets budgets",
     }
 }
 

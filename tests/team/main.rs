@@ -9,6 +9,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod budget;
 #[path = "../faults/mod.rs"]
 #[allow(dead_code)]
 mod faults;

@@ -370,7 +370,11 @@ impl Model {
             if stored == 1 { "s" } else { "" }
         );
         let delete = |only_from_storage| {
-            Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage }, ResponseSource::Service)
+            Consent::Send(
+                Request::PrivateDelete { file: file.clone(), only_from_storage },
+                ResponseSource::Service,
+                None,
+            )
         };
         let alone = KeyChoice::yes("yes, the file alone", delete(true));
         self.confirm_first(why, [alone, KeyChoice::yes_to_all("yes, with its reports", delete(false))])

@@ -11,6 +11,7 @@ use crate::app::export_form::{ClipboardCopy, SaveJob};
 use crate::app::keys::key;
 use crate::app::overlays::{OverlayScreen, OverlayStack, pieces_in_rows};
 use crate::app::{Key, KeyContext, ResponseSource};
+use crate::quota::TeamOverride;
 use crate::report::Deletion;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::note::Note;
@@ -20,7 +21,7 @@ pub(super) use ad_hoc::last_30_days;
 pub use ad_hoc::{AD_HOC_REQUESTS, AdHocPrompt, AdHocRequest, PlannedOperations, Planner, Prompt};
 pub use calls::{Calls, InFlightCall};
 pub use price::{KeyPrice, Obstacle};
-pub(super) use sending::find_shared;
+pub(super) use sending::{ask_to_permit, find_shared};
 use std::sync::Arc;
 
 /// A confirmation before something becomes public, costs more than the limit, or does harm.
@@ -43,7 +44,8 @@ pub struct KeyChoice {
 /// What a confirmation allows, once.
 #[derive(Debug, Clone)]
 pub enum Consent {
-    Send(Request, ResponseSource),
+    /// Perhaps against the team's rules.
+    Send(Request, ResponseSource, Option<TeamOverride>),
     OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
     Follow(Sha256),
@@ -76,7 +78,7 @@ impl KeyChoice {
 impl Consent {
     pub(super) fn requests(&self) -> Vec<Request> {
         match self {
-            Self::Send(request, _) => vec![request.clone()],
+            Self::Send(request, ..) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
             Self::SubmitLarge(submission) => vec![Request::PrivateScan { submission: submission.clone(), to: None }],
             Self::Follow(file) => vec![Request::PrivateAnalyses { file: file.clone() }],

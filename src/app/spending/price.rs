@@ -3,8 +3,8 @@
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price, SpentUnits,
-    Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, GroupBudget, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price,
+    SpentUnits, Unit, Usage, price,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -37,6 +37,8 @@ pub enum Obstacle {
     /// For how long the service refuses.
     Wait(String),
     OverBudget,
+    /// The team decides when the call is sent; the user may permit it.
+    OverGroupBudget,
 }
 
 impl fmt::Display for Obstacle {
@@ -50,6 +52,7 @@ impl fmt::Display for Obstacle {
             Self::QuotaSpent(until) => write!(f, "quota spent until {until}"),
             Self::Wait(time) => write!(f, "wait {time}"),
             Self::OverBudget => f.write_str("over budget"),
+            Self::OverGroupBudget => f.write_str("over the group's budget"),
         }
     }
 }
@@ -61,7 +64,8 @@ fn is_paid(plan: &Plan) -> bool {
 impl KeyPrice {
     /// Returns the plan that the next press would spend; `None` if nothing.
     pub fn paid_plan(&self) -> Option<&Plan> {
-        let is_sent = !self.is_deferred && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
+        let is_sent = matches!(self.obstacle, None | Some(Obstacle::OverBudget | Obstacle::OverGroupBudget));
+        let is_sent = is_sent && !self.is_deferred;
         (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
@@ -82,7 +86,7 @@ impl KeyPrice {
             None => format!("{later}{}", self.plan),
             Some(Obstacle::Stored) => "0, stored".to_owned(),
             Some(Obstacle::Shared(by)) => format!("0, {by}"),
-            Some(Obstacle::OverBudget) => format!("{later}{}, over budget", self.plan),
+            Some(over @ (Obstacle::OverBudget | Obstacle::OverGroupBudget)) => format!("{later}{}, {over}", self.plan),
             Some(obstacle) => obstacle.to_string(),
         }
     }
@@ -165,6 +169,9 @@ pub struct QuotaState {
     pub(crate) shared: HashMap<Request, String>,
     pub(crate) spent: BTreeMap<Unit, SpentUnits>,
     pub allowance: BudgetState,
+    pub(crate) group_budgets: Vec<GroupBudget>,
+    /// Whether this run may spend the group's reserve for incidents.
+    pub(crate) is_incident: bool,
     /// Whether the user requested the counters, and a message announces them.
     pub(crate) announces_balances: bool,
     pub(crate) announces_usage: bool,
@@ -221,7 +228,20 @@ impl QuotaState {
         let allowance = || self.allowance.as_of(now, self.spent.values().copied().sum());
         let is_over = || !allowance().allows(plan.worst(), self.spent_with(calls).into_values().sum());
         let quota_obstacle = || plan.prices.iter().find_map(|price| self.quota_obstacle(price, now));
-        is_paid(plan).then(|| quota_obstacle().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
+        let over = || is_over().then_some(Obstacle::OverBudget).or_else(|| self.group_obstacle(plan));
+        is_paid(plan).then(|| quota_obstacle().or_else(over)).flatten()
+    }
+
+    /// Returns the obstacle if the group's budgets, as last read, do not allow the whole plan.
+    fn group_obstacle(&self, plan: &Plan) -> Option<Obstacle> {
+        let mut before = 0_u64;
+        let mut is_over = |price: &Price| {
+            let is_over = |budget: &GroupBudget| budget.exceeded(price, before, self.is_incident).is_some();
+            let is_over = self.group_budgets.iter().any(is_over);
+            before = before.saturating_add(price.verdict.units.max.unwrap_or(0));
+            is_over
+        };
+        plan.prices.iter().any(&mut is_over).then_some(Obstacle::OverGroupBudget)
     }
 
     /// Returns the remaining quota, if it is known to be less than the plan's price.

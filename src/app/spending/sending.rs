@@ -6,8 +6,8 @@ use crate::app::overlays::TriageList;
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
 use crate::app::spending::{Confirmation, Consent, KeyChoice, KeyPrice, Obstacle};
-use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
-use crate::quota::Plan;
+use crate::app::{Command, Failure, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
+use crate::quota::{Plan, TeamOverride};
 use crate::request::{Quote, Request, UploadLimit};
 
 impl Model {
@@ -30,7 +30,8 @@ impl Model {
             if tag.is_over_budget() && self.refuse(&tag) {
                 return;
             }
-            return self.confirm_first(why, [KeyChoice::yes("yes, send it", Consent::Send(request.clone(), source))]);
+            return self
+                .confirm_first(why, [KeyChoice::yes("yes, send it", Consent::Send(request.clone(), source, None))]);
         }
         self.send_confirmed(request.clone(), source);
     }
@@ -97,7 +98,7 @@ impl Model {
     /// Returns the cost of an answer, and whether the budget allows it.
     pub fn price_of_choice(&self, choice: &KeyChoice) -> KeyPrice {
         match &choice.consent {
-            Consent::Send(request, source) => self.price_of_request(request, *source),
+            Consent::Send(request, source, _) => self.price_of_request(request, *source),
             Consent::OpenAll(reports) => self.price_of_plan(self.quota_state.price_of_reports(reports)),
             Consent::SubmitLarge(submission) => {
                 self.price_of_plan(price_of(submission, UploadLimit::Large, &self.quota_state.entitlements))
@@ -129,10 +130,12 @@ impl Model {
         }
         let tag = self.price_of_choice(&choice);
         match choice.consent {
-            Consent::Send(request, source) => {
+            Consent::Send(request, source, permitted) => {
                 if self.refuse_in_flight(&request) {
                     return;
                 }
+                self.quota_state.is_incident |= permitted == Some(TeamOverride::Incident);
+                self.emit_all(permitted.map(ServiceCall::Permit));
                 self.quota_state.announce_response(&request);
                 if self.send_confirmed(request, source) {
                     self.overlays.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
@@ -260,7 +263,11 @@ impl Model {
             }
             (Some(_), ..) => "no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned(),
             (None, Some(reason), _) => format!("{reason}. {} explains.", self.key_label("prices")),
-            (None, None, None | Some(Obstacle::Stored | Obstacle::Shared(_) | Obstacle::InFlight)) => return false,
+            (
+                None,
+                None,
+                None | Some(Obstacle::Stored | Obstacle::Shared(_) | Obstacle::InFlight | Obstacle::OverGroupBudget),
+            ) => return false,
             (None, None, Some(Obstacle::QuotaSpent(_))) => {
                 format!("{}. {} rereads the counters for free.", tag.label(), self.key_label("counters"))
             }
@@ -303,6 +310,21 @@ impl Model {
         };
         Some(KeyOffer { command: command.resolve(self).name, requests, price })
     }
+}
+
+/// Asks the user whether a call that the team's rules forbid is sent nevertheless.
+pub(crate) fn ask_to_permit(model: &mut Model, request: &Request, failure: &Failure) {
+    let Some((what, source)) = failure.override_with.filter(|_| !model.is_quitting) else { return };
+    // Typed letters are no answer.
+    if model.key_context().has_line() || model.overlays.top_as::<Confirmation>().is_some() {
+        return;
+    }
+    let (question, label) = match what {
+        TeamOverride::Incident => ("Is this an incident? Then this run may spend the reserve.", "yes, an incident"),
+        TeamOverride::Unreachable => ("Send and pay without the team, until its store responds?", "yes, send it"),
+    };
+    let consent = Consent::Send(request.clone(), source, Some(what));
+    model.confirm_first(format!("{} {question}", failure.what), [KeyChoice::yes(label, consent)]);
 }
 
 /// Asks which of the reports and pages that the shown list lacks the team has paid for.

@@ -92,6 +92,7 @@ impl Performer {
             Effect::Service(ServiceCall::Cancel(request)) => {
                 self.gateway.iter().for_each(|gateway| gateway.cancel(&request));
             }
+            Effect::Service(ServiceCall::Permit(what)) => self.gateway.iter().for_each(|gateway| gateway.permit(what)),
             Effect::Service(ServiceCall::FindShared(requests)) => self.find_shared(requests),
             Effect::Store(job) => self.use_store(job),
             Effect::Report(job) => self.read_report(job),
@@ -136,9 +137,7 @@ impl Performer {
             // Prices are without a team store that does not respond; the next call says so.
             let found = gateway.find_shared(&requests).await.unwrap_or_default();
             work.send(ServiceEvent::Shared(found.into_iter().map(|(request, copy)| (request, copy.label())).collect()));
-            if let Some(notice) = gateway.share().await {
-                work.send(Message::Notice(sentence(&notice)));
-            }
+            share(&work, &gateway).await;
         });
         self.watch(asked, |bug| Message::Notice(bug.to_string()));
     }
@@ -210,7 +209,9 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
     let missing =
         refusal.filter(|refusal| refusal.reason == ApiErrorKind::NotFound).map(|_| gateway.now().strftime("%R UTC"));
     let is_stored = result.as_ref().is_ok_and(|response| response.received < begun);
-    let result = response(quote, result).map_err(|failure| match missing {
+    let override_with = result.as_ref().err().and_then(|error| gateway.override_of(error)).map(|what| (what, source));
+    let result = response(quote, result).map_err(|failure| Failure { override_with, ..failure });
+    let result = result.map_err(|failure| match missing {
         Some(at) => {
             Failure { what: format!("{} It was requested at {at}.", failure.what), is_not_found: true, ..failure }
         }
@@ -218,8 +219,16 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
     });
     let result = result.map(|response| completed(gateway, &request, response, is_stored));
     work.send(ServiceEvent::Ended(request, result));
+    share(work, gateway).await;
+}
+
+/// Shares what is not shared yet, and reads what the group may spend then.
+async fn share(work: &Task, gateway: &Gateway) {
     if let Some(notice) = gateway.share().await {
         work.send(Message::Notice(sentence(&notice)));
+    }
+    if gateway.team.is_some() {
+        work.send(ServiceEvent::GroupBudgets(gateway.group_budgets().await));
     }
 }
 
@@ -314,6 +323,7 @@ fn failure(error: &GatewayError) -> Failure {
         // After an earlier submission the form reads the store again.
         is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),
         is_elsewhere: matches!(error, GatewayError::InFlight),
+        override_with: None,
     }
 }
 
