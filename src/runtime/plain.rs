@@ -88,8 +88,10 @@ impl Dialogue {
     /// Waits until no work is in progress, and reports the wait at intervals.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE_INTERVAL).unwrap_or(true) {
-            let responses = text::count(self.session.model.calls.len() as u64, "response");
-            self.print(&format!("still waiting for {responses}"))?;
+            self.print(&match self.session.model.calls.len() as u64 {
+                0 => "still working".to_owned(),
+                calls => format!("still waiting for {}", text::count(calls, "response")),
+            })?;
         }
         Ok(())
     }
