@@ -6,7 +6,7 @@ use crate::app::{StoreEvent, Ticket};
 use crate::gateway::Gateway;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher, Twin, ValueHolder};
 use crate::report::compare::values::{ReportValue, ValueKind};
-use crate::report::{Cancel, Identifier, Report, RowPlace};
+use crate::report::{Cancel, Identifier, Report, RowPlace, Section};
 use crate::store::{IMPORTED, StoreError};
 use crate::text::{Untrusted, count};
 use std::collections::{BTreeMap, HashSet};
@@ -100,15 +100,12 @@ pub(super) fn twins(
     compares_values: bool,
     cancel: &Cancel,
 ) -> Result<Vec<Twin>, StoreError> {
-    let mut values: Vec<_> = values(report, None, cancel).into_iter().map(|(_, value)| value).collect();
-    let is_behash = |value: &&ReportValue| {
-        let section = report.section(value.place.section).and_then(|section| section.attribute);
-        value.kind == ValueKind::Row && section.is_some_and(|known| known.name == "behash")
-    };
-    let behash = values.iter().find(is_behash).map(|value| value.hash);
-    if !compares_values {
-        values.clear();
-    }
+    let values_of = |place| values(report, place, cancel).into_iter().map(|(_, value)| value);
+    let is_behash = |section: &Section| section.attribute.is_some_and(|known| known.name == "behash");
+    let behash = report.index.sections.iter().position(is_behash).map(|section| RowPlace { section, row: 0 });
+    let behash = behash.and_then(|place| values_of(Some(place)).find(|value| value.kind == ValueKind::Row));
+    let values: Vec<_> = if compares_values { values_of(None).collect() } else { Vec::new() };
+    let behash = behash.map(|value| value.hash);
     gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier)))
 }
 
