@@ -6,19 +6,15 @@ use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Pane, RecentFile};
-use crate::text::{Untrusted, count, thousands};
+use crate::text::{Untrusted, count};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use std::collections::HashSet;
-
-const MAX_PASTED_HASHES: usize = 20;
 
 /// The screen without a file: the hash line and the recent files.
 #[derive(Debug, Default)]
 pub struct StartScreen {
     pub typed: TextField,
-    /// Hashes pasted together; the first one is in the line.
-    pasted: Vec<Sha256>,
     pub recent: Vec<RecentFile>,
     pub scroll: Scroll,
 }
@@ -57,39 +53,27 @@ impl Model {
         }
     }
 
-    /// Types the first pasted hash; enter opens the others with it.
+    /// Types the pasted hash into the line; ranks several.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let mut known = HashSet::new();
-        let mut found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
-        let mut way = self.key_label("open-chosen");
-        if found.len() > 1 {
-            triage::open(self, Some(found.clone()));
-            way = format!("{}, then {way}", self.key_label("back"));
-        }
-        let left_out = found.len().saturating_sub(MAX_PASTED_HASHES) as u64;
-        found.truncate(MAX_PASTED_HASHES);
-        if let Some(first) = found.first() {
-            self.start.typed = first.to_string().into();
-        }
-        let pasted = count(found.len() as u64, "file");
-        match (found.len(), left_out) {
-            (0, _) => self.warn(
+        let found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
+        match found.as_slice() {
+            [] => self.warn(
                 "No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else.",
             ),
-            (_, 0) => self.say(format!("Pasted: {pasted}, opened by {way}.")),
-            _ => self.warn(format!(
-                "Pasted: the first {pasted}, opened by {way}; {} more are left out.",
-                thousands(left_out)
-            )),
+            [one] => {
+                self.start.typed = one.to_string().into();
+                let way = self.key_label("open-chosen");
+                self.say(format!("Pasted: 1 file, opened by {way}."));
+            }
+            _ => triage::open(self, Some(found)),
         }
-        self.start.pasted = found;
     }
 
     pub(super) fn open_typed(&mut self) {
         let start = &mut self.start;
         let files = match Sha256::parse(&start.typed.text) {
-            Some(file) if start.pasted.first() == Some(&file) => std::mem::take(&mut start.pasted),
             Some(file) => vec![file],
             None if start.typed.is_empty() => {
                 start.recent.get(start.scroll.cursor).map(|recent| recent.file.clone()).into_iter().collect()

@@ -17,6 +17,8 @@ pub struct RecentFile {
     pub notes: u64,
     /// Its scan, if the end of one has not been seen.
     pub scan: Option<PendingScan>,
+    /// When the service deletes it, if that is known.
+    pub expires: Option<Timestamp>,
 }
 
 /// An item in the store.

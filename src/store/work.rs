@@ -117,13 +117,15 @@ impl Store {
             let notes = row.get::<_, u32>(3)?.into();
             let file = Sha256::parse(&row.get::<_, String>(0)?);
             let scan = pending(row, 4)?;
-            Ok(file.map(|file| RecentFile { file, name, opened, reports: 0, notes, scan }))
+            Ok(file.map(|file| RecentFile { file, name, opened, reports: 0, notes, scan, expires: None }))
         };
         let found: Vec<Option<RecentFile>> =
             self.read(|connection| connection.prepare(select)?.query_map(params![service, most], read)?.collect())?;
+        let expirations = self.expirations(service)?;
         let count = |recent: RecentFile| {
             let reports = self.reports(service, &recent.file)?.len() as u64;
-            Ok(RecentFile { reports, ..recent })
+            let expires = expirations.get(&recent.file).copied();
+            Ok(RecentFile { reports, expires, ..recent })
         };
         found.into_iter().flatten().map(count).collect()
     }

@@ -8,7 +8,7 @@ use crate::app::message::SMALLEST;
 use crate::app::overlays::stored::MARK;
 use crate::app::panes::{NO_REPORT, Scroll, Tab};
 use crate::app::{Area, Layout, Model, Screen, Size};
-use crate::report::{Pane, RecentFile};
+use crate::report::{Pane, RecentFile, Retention};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
@@ -333,6 +333,10 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         }
         if recent.scan.as_ref().is_some_and(|scan| scan.is_pending(model.now)) {
             line.own("  ◷ scan not seen to its end", Role::Price);
+        }
+        if let Some(expires) = recent.expires.filter(|expires| *expires > model.now) {
+            let expires = Retention::until(expires, model.now).short(model.now);
+            line.own(&format!("  expires {expires}"), Role::Price);
         }
     }
 }

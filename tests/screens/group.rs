@@ -20,7 +20,9 @@ fn private_files_are_paged_sorted_opened_and_stored() {
     tui.keys("O g");
     tui.assert_shows("first to expire first");
     insta::assert_snapshot!("group_files_by_expiry", tui.shown());
-    tui.keys("/ p a r c e l enter enter");
+    tui.keys("#");
+    tui.assert_shows("Triage · 7 files");
+    tui.keys("esc / p a r c e l enter enter");
     tui.assert_shows("bd7beb79…e704");
     tui.keys("enter esc");
     tui.assert_shows("Group's private files · 1 of 7 entries");
@@ -28,6 +30,7 @@ fn private_files_are_paged_sorted_opened_and_stored() {
 
     let mut tui = tui.restart();
     tui.later(3 * 3600);
+    tui.assert_shows("expires in 9d");
     tui.keys("M");
     tui.assert_shows("7 entries of 7 listed · listed 3h ago");
     assert_eq!(tui.calls(Endpoint::GroupFiles), 2);

@@ -56,15 +56,15 @@ fn open_files_preserve_their_positions() {
 }
 
 #[test]
-fn pasted_hashes_are_opened_together() {
+fn pasted_hashes_are_ranked_and_opened_in_turn() {
     let mut tui = TuiHarness::new(options());
     tui.session.take(TerminalEvent::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
     tui.rest();
-    tui.assert_shows("Pasted: 3 files, opened by esc, then enter.");
-    tui.keys("esc enter");
-    assert!(tui.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", tui.screen());
-    tui.keys("J J");
-    assert!(tui.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", tui.screen());
+    tui.assert_shows("Triage · 3 files");
+    tui.keys("enter");
+    assert!(!tui.screen().contains("file 1 of"), "{}", tui.screen());
+    tui.keys("esc down enter J");
+    assert!(tui.screen().contains("file 1 of 2"), "{}", tui.screen());
     assert_eq!(tui.paid_calls(), 0);
 }
 

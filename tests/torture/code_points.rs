@@ -213,6 +213,7 @@ fn names_of_earlier_files_show_every_code_point() {
             reports: 1,
             notes: 1,
             scan: None,
+            expires: None,
         });
         stage.take(StoreEvent::RecentFiles(recent.collect()));
         vec![stage.draw_safely("start")]

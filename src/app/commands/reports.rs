@@ -13,8 +13,8 @@ use crate::app::keys::{
     LEFT, OPEN, PANE, PICKER, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::overlays::{
-    AgeForm, AgeInDays, FindingList, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
-    TriageList, palette, triage,
+    AgeForm, AgeInDays, FindingList, GroupView, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
+    TriageList, group, palette, triage,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -301,10 +301,10 @@ commands! {
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_stored);
     "triage" [key('#')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
-        "Rank all stored files: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
-        if Availability::Has("the start screen or the list of what is stored, and a service", |m| {
-            has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m))
-        }) => Local(|m| triage::open(m, None));
+        "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
+        if Availability::Has("the start screen, the list of what is stored or that of the group, and a service", |m| {
+            has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
+        }) => Local(|m| triage::open(m, group::shown_files(m)));
     "open-triaged" [ENTER] "open file", 1, PICKER,
         "Open the file; going back returns to the triage"
         if Availability::Has("a file of the triage", |m| {

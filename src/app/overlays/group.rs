@@ -157,6 +157,12 @@ pub(crate) fn chosen(model: &Model) -> Option<&GroupEntry> {
     model.overlays.top_as::<GroupView>()?.chosen()?.as_ref()
 }
 
+/// Returns the files of the shown entries, if a list of the group is on top.
+pub(crate) fn shown_files(model: &Model) -> Option<Vec<Sha256>> {
+    let view = model.overlays.top_as::<GroupView>()?;
+    Some(view.shown(0).flatten().filter_map(|entry| entry.file.clone()).collect())
+}
+
 /// Returns the request of the chosen row, if it is that of the next page.
 pub(crate) fn next_page(model: &Model) -> Option<Request> {
     let view = model.overlays.top_as::<GroupView>()?;
