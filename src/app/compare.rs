@@ -200,7 +200,6 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
-    /// Returns the items of one or all panes that pass view and filter.
     fn select(&self, pane: Option<Pane>, only: SeenFilter) -> Vec<u32> {
         let Some(matrix) = &self.matrix else { return Vec::new() };
         let mut shown = matrix.select(pane, only, &self.sides(), self.here);

@@ -10,7 +10,6 @@ use std::ops::RangeInclusive;
 /// Interval of a double click in milliseconds; a negative one means the clock was set back.
 const DOUBLE_CLICK_MS: RangeInclusive<i64> = 0..=400;
 
-/// Rows per notch of the wheel.
 const WHEEL_ROWS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

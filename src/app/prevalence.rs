@@ -241,7 +241,6 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
     model.overlays.put(RowPicker::new(PickerRows::new(title, rows)));
 }
 
-/// Returns the other file of the chosen row of a pivot.
 pub(super) fn other_file(model: &Model) -> Option<Sha256> {
     let target = model.overlays.top_as::<RowPicker>()?.chosen()?.target.as_ref()?;
     target.file.clone().filter(|file| model.file().is_some_and(|own| own != file))

@@ -285,7 +285,6 @@ fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes the man page of a command and of each below it.
 fn write_all(command: &clap::Command, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", crate::text::path(folder)))?;
     let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));

@@ -123,7 +123,6 @@ fn escaped(line: &[u8]) -> String {
     format!("{}{:blanks$}{end}", Untrusted::from(text).visible(), "")
 }
 
-/// Returns text from outside in its visible form.
 pub(super) fn visible(text: &str) -> String {
     Untrusted::from(text).visible().into()
 }

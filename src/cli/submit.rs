@@ -62,7 +62,6 @@ pub(super) struct SubmitArgs {
 /// An option of a scan, and its value as it is sent.
 type OptionValue = (ScanOption, String);
 
-/// Returns the parser of an option's value.
 fn value_of(option: ScanOption) -> impl Fn(&str) -> Result<OptionValue, String> + Clone + Send + Sync + 'static {
     move |typed| Ok((option, option.parse(typed)?))
 }

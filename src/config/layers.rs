@@ -71,7 +71,6 @@ pub(super) struct Layers {
     origins: BTreeMap<String, SettingOrigin>,
 }
 
-/// Returns the line number of a byte offset in a text, from 1.
 fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }

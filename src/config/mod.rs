@@ -32,7 +32,6 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum size of the config file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// As the path of the config file, it means no file.

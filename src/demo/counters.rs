@@ -171,7 +171,6 @@ impl Counters {
         }
     }
 
-    /// Returns the body of `overall_quotas`.
     pub(crate) fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
         let amounts = |all: &PeriodAmounts| [all.hourly, all.daily, all.monthly];

@@ -18,7 +18,6 @@ pub struct DemoFile {
     pub about: &'static str,
 }
 
-/// An embedded private file: title, purpose, object, reports.
 type EmbeddedFile = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 /// The file whose report is generated.

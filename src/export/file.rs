@@ -58,7 +58,6 @@ pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
     begin(path, may_replace).map(drop)
 }
 
-/// Creates the temporary file in the folder of the path.
 fn begin(path: &Path, may_replace: bool) -> Result<NamedTempFile, FileError> {
     may_stand(path, may_replace)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

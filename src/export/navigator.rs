@@ -300,7 +300,6 @@ fn can_name(section: &Section) -> bool {
     section.pane() == Pane::Techniques || section.name.as_bytes().starts_with(b"ids_")
 }
 
-/// Returns the known techniques that a text names.
 fn named_in(text: &[u8]) -> BTreeSet<String> {
     let named = NAMED.iter().flat_map(|named| named.captures_iter(text)).map(|found| {
         let part = |number| found.get(number).map(|part| String::from_utf8_lossy(part.as_bytes()).to_uppercase());

@@ -259,7 +259,6 @@ impl<'a> OpenedReport<'a> {
         Ok(found.with_sample(self.sample().as_ref()))
     }
 
-    /// Returns the sighting of an indicator in this report, which has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
         let is_noise = |place: &RowPlace| self.marks.noise.contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
@@ -375,7 +374,6 @@ impl<'a> MergedReports<'a> {
         Some((BlockReason { explanation, ..reason }, report))
     }
 
-    /// Returns the notes on an indicator's own rows, each once.
     pub(super) fn notes_about(&self, found: &MergedIndicator) -> Vec<&'a Note> {
         self.reports_of(found).flat_map(|(report, indicator)| report.notes_about(indicator)).collect()
     }

@@ -32,7 +32,6 @@ fn has_techniques(attribute: &Untrusted) -> bool {
     matches!(attribute.as_bytes(), b"mitre_attack_techniques" | b"attack_techniques")
 }
 
-/// Returns the technique of a row that lists techniques.
 pub(super) fn technique(row: &Record<'_>) -> Option<String> {
     let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
     String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))

@@ -132,7 +132,6 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }
 
-/// Retention of a private file, in days.
 const RETENTION_DAYS: RangeInclusive<u16> = 1..=28;
 
 /// Seconds of an interactive run.

@@ -61,7 +61,6 @@ pub struct Store {
     records: Mutex<Connection>,
     pub folder: PathBuf,
     pub(super) report_files: Arc<ReportFiles>,
-    /// The index of values, once it is used.
     pub(super) values: Mutex<Option<Arc<ValueIndex>>>,
     /// Locked while the index is filled.
     pub(super) indexing: Mutex<()>,
@@ -304,7 +303,6 @@ pub(super) fn write_checksum(connection: &Connection, table: &str, row: i64) -> 
     connection.prepare_cached(&update)?.execute(params![sum, row]).map(drop)
 }
 
-/// Returns whether the checksum of each row of a table matches.
 fn has_sound_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let mut select = connection.prepare(&format!("SELECT * FROM {table}"))?;
     let mut rows = select.query_map([], checksums)?;

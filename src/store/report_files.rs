@@ -71,7 +71,6 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
     crate::text::hex(hash.finalize().get(..16).unwrap_or_default())
 }
 
-/// Returns the place of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
     let folder = folder_of(service, Request::file_of_key(key).as_ref());
     // The first word of the key, reduced to characters that are safe in a file name.

@@ -361,7 +361,6 @@ pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {
     [REPORT, identifier].concat()
 }
 
-/// Returns the identifier of the report that is stored under a key.
 pub(super) fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }

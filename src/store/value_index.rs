@@ -39,7 +39,6 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The values of all stored reports.
 pub struct ValueIndex(Mutex<Connection>);
 
-/// What the index has of a report.
 #[derive(Debug)]
 pub(super) struct IndexedReport {
     /// Its name in the store.

@@ -26,7 +26,6 @@ pub(super) trait DrawForm: FormSource {
     fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 
-/// Returns rows of a form with its whole text.
 pub(super) fn rows<S: DrawForm>(form: &InputForm<S>, columns: usize, model: &Model) -> usize {
     S::choices(form).len() + form.fields.len() + 1 + wrapped(S::text(form, model), columns).len()
 }

@@ -225,7 +225,6 @@ fn next_price(list: &List, model: &Model) -> String {
     list.next_page(model.service.listing).map_or_else(String::new, |request| price_text(model, &request))
 }
 
-/// Returns the price of a request, or its obstacle.
 pub(super) fn price_text(model: &Model, request: &Request) -> String {
     let tag = model.price_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }

@@ -22,7 +22,6 @@ const MARK_WIDTH: usize = 1;
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
 const MAX_GUIDE_DEPTH: usize = 24;
 
-/// Draws a frame and returns the area inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
     let meaning = if has_focus { Role::Focus } else { Role::Faint };
     buffer.border(area, has_focus);
@@ -66,7 +65,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
-/// Returns the role of a severity's sign.
 pub(super) fn severity_tint(severity: Severity) -> Role {
     match severity {
         Severity::High => Role::Problem,
@@ -75,7 +73,6 @@ pub(super) fn severity_tint(severity: Severity) -> Role {
     }
 }
 
-/// Marks the visible part of a pane's rows.
 pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let state = model.pane_state(pane);
     buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
@@ -228,7 +225,6 @@ fn filter_label(state: &PaneState) -> String {
     format!(" · {words}{end}{waits}")
 }
 
-/// Returns the kinds of a pane's rows with their counts.
 fn kinds(pane: Pane, open: &OpenReport) -> String {
     let sections = open.report.sections(pane);
     let found: Vec<_> = sections.iter().filter_map(|n| open.report.section(*n)).filter(|s| !s.is_empty()).collect();

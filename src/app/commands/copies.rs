@@ -296,7 +296,6 @@ fn listed_row(model: &Model) -> Option<(Pane, Row)> {
     }
 }
 
-/// Returns the whole row of a target in the open report, and its pane.
 fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     let here = model.list()?.scroll.cursor;
     let place = target.place.filter(|_| target.file.is_none() && target.entry == here)?;

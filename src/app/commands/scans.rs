@@ -15,7 +15,6 @@ use std::path::PathBuf;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// The title of the text page with the progress of a scan.
 pub(crate) const WATCH_TITLE: &str = "Watching the scan";
 
 /// Returns the first requests of watching the shown file's scan.

@@ -175,7 +175,6 @@ impl Model {
     }
 }
 
-/// Returns the index of a target's report in a list, if listed.
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
     match &target.identifier {
         Some(identifier) => list.place_of(identifier),

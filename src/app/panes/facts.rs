@@ -89,7 +89,6 @@ fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = Proces
     is_beside.then(|| candidates(report, place)).into_iter().flatten()
 }
 
-/// Returns whether a row belongs to the process tree.
 pub(crate) fn is_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some_and(|(section, _)| section == place.section)
 }

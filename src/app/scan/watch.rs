@@ -186,7 +186,6 @@ impl ScanWatches {
         Some(self.all.remove(at))
     }
 
-    /// Ends watching a file whose scan is done.
     pub(crate) fn finish(&mut self, file: &Sha256) {
         self.end(file);
         self.scans.remove(file);

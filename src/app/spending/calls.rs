@@ -122,7 +122,6 @@ impl Calls {
         self.batch.take()
     }
 
-    /// Returns the next request of the batch; `None` after the last.
     pub(super) fn next_in_batch(&mut self) -> Option<Request> {
         self.batch.as_mut()?.waiting.pop_front()
     }

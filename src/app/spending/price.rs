@@ -132,12 +132,10 @@ impl ShownPrices {
         *self = Self { priced: shown.collect(), question: before.or(question.map(|question| (question, frame))) };
     }
 
-    /// Returns whether a confirmation was on the screen when this frame was the last one.
     pub(crate) fn was_confirmation_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
-    /// Returns whether an offer was on the screen when this frame was the last one.
     pub(crate) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
         self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }

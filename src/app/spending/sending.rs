@@ -197,7 +197,6 @@ impl Model {
         }
     }
 
-    /// Sends the next request of the batch after the last response.
     pub(crate) fn next_in_batch(&mut self) {
         let Some(batch) = self.calls.batch() else { return };
         let asked = batch.sent();

@@ -15,7 +15,6 @@ use std::io;
 /// Maximum rows of a rule; the others are counted.
 const MAX_OF_RULE: usize = 20;
 
-/// A rule with the different rows that it marks.
 struct RuleRows<'a> {
     number: u16,
     rule: &'a Rule,

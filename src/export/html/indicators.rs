@@ -7,7 +7,6 @@ use crate::text::{count, thousands};
 use maud::{Markup, html};
 use std::io;
 
-/// Indicators with their numbers in the page.
 type Numbered<'a> = (usize, &'a MergedIndicator);
 
 impl HtmlReport<'_> {

@@ -104,12 +104,10 @@ fn note_mark(note: Option<&Note>) -> Markup {
     html! { @if let Some(note) = note { " " span.note { "note: " (Inert::of(&note.text)) } } }
 }
 
-/// Returns the rule that marks a row, behind it.
 fn rule_mark(rule: Option<&Rule>) -> Markup {
     html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
 }
 
-/// Returns the identifier of a row's element.
 fn row_id(report: usize, place: RowPlace) -> String {
     format!("r{report}.{}.{}", place.section, place.row)
 }

@@ -108,7 +108,6 @@ fn timeline(opened: &OpenedReport<'_>) -> Markup {
     }
 }
 
-/// Returns an offset with at most one decimal.
 fn label(offset: f64) -> String {
     format!("+{}", (offset * 10.0).round() / 10.0)
 }

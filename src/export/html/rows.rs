@@ -10,13 +10,11 @@ use crate::text::thousands;
 use maud::{Markup, html};
 use std::io::{self, Write};
 
-/// Returns the decoded texts of a row's command lines, a line each.
 pub(super) fn decoded_lines(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
     html! { @for text in decoded(&opened.report.record(place)) { div.decoded { "decoded " code { (Inert::of(&text)) } } } }
 }
 
 impl HtmlReport<'_> {
-    /// Writes the rows of each report, pane by pane.
     pub(super) fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
         for (number, opened) in self.merged.opened.iter().enumerate() {
             let sandbox =

@@ -33,7 +33,6 @@ pub(super) struct EqualityRule {
     pub(super) kind: u64,
     sameness: Sameness,
     key_groups: &'static [Vec<&'static str>],
-    /// The fields that a record's row shows.
     fields: &'static [RecordField],
     form: SectionForm,
     /// Whether a registry value's name is separate from its key.

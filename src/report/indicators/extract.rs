@@ -77,7 +77,6 @@ fn step(text: &str) -> Option<&str> {
     word(text).split(['\'', ',', ';', '|', '=']).next()
 }
 
-/// Returns whether a path ends in a file name with an extension.
 fn has_extension(path: &str) -> bool {
     let name = path.rsplit('\\').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);

@@ -180,7 +180,6 @@ pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
     extract::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
 }
 
-/// Returns the error for too many indicators.
 fn refusal(who_names: &str) -> io::Error {
     let most = count(MAX_INDICATORS as u64, "thing");
     let instead = "the rows of the panes can be written as CSV or JSON lines";
@@ -498,7 +497,6 @@ impl KnownNumbers {
     }
 }
 
-/// Adds a row to the stored ones, once.
 fn add_place(places: &mut Vec<RowPlace>, place: RowPlace) {
     if places.len() < MAX_PLACES && places.last() != Some(&place) {
         if places.is_empty() {

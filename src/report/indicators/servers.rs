@@ -34,7 +34,6 @@ fn is_allocated(address: Ipv6Addr) -> bool {
         || matches!(first, 0x2a00..=0x2a1f | 0x2c00..=0x2c0f | 0x3fff)
 }
 
-/// Returns whether an IPv6 address belongs to the local network.
 fn is_local(address: Ipv6Addr) -> bool {
     let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
     // The prefix for address translation within a network (RFC 8215).

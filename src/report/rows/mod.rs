@@ -398,7 +398,6 @@ impl Report {
         }
     }
 
-    /// Returns the offset after a section's last row.
     pub(super) fn section_end(&self, section: usize) -> usize {
         let next = || self.index.sections.iter().skip(section + 1).find_map(|next| next.start(0));
         let end = self.section(section).and_then(Section::end).or_else(next);

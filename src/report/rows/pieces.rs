@@ -56,7 +56,6 @@ pub(super) fn push_member(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'
     pieces.extend([Piece::Own(SEPARATOR.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
-/// Returns the pieces of a row that is not a process.
 pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, length: RowLength) -> Vec<Piece> {
     let shape = section.attribute.map(|attribute| &attribute.shape);
     if let (Some(technique), Some(ValueShape::Records(fields))) = (section.technique(bytes), shape) {
@@ -162,7 +161,6 @@ fn member_pieces(bytes: &[u8], length: RowLength) -> Vec<Piece> {
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(length.value(value))]
 }
 
-/// The prefix of the severity in the service's data.
 const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
 
 /// The severity words, the most severe first; several mean the same. Unknown words come last.

@@ -49,7 +49,6 @@ names! {
     }
 }
 
-/// The subjects of rules, in the order of the findings.
 pub(crate) const SUBJECTS: [&str; 9] = [
     "persistence",
     "injection",

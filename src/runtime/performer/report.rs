@@ -20,7 +20,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The maximum size of a rules file in bytes.
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
 impl Performer {
