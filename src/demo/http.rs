@@ -39,7 +39,6 @@ pub(super) struct DemoCall {
     /// The parameters of the query, then those of the body.
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) header_key: Option<String>,
-    pub(crate) range: Option<String>,
     pub(crate) takes_gzip: bool,
     pub(crate) upload: Option<SubmittedFile>,
 }
@@ -66,7 +65,6 @@ impl DemoCall {
             segments: Vec::new(),
             parameters: Vec::new(),
             header_key: header("x-apikey"),
-            range: header("range"),
             takes_gzip: header("accept-encoding").is_some_and(|value| value.contains("gzip")),
             upload: None,
         };

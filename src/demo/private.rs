@@ -1,7 +1,6 @@
 //! Private files, their reports (§4.1, §4.2) and scans: each poll takes an analysis a step further.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -182,7 +181,7 @@ fn analysis_id(file: &PrivateFile) -> String {
     format!("{}-private", file.sha256.get(..32).unwrap_or_default())
 }
 
-/// Serves a report's page, capture, event log or memory image: made up, harmless, in ranges.
+/// Serves a report's page, capture, event log or memory image: made up, harmless.
 pub(super) fn artifact(id: &str, context: &mut Context) -> DemoResult {
     let (_, report) = find_report(id, context)?;
     let kind = context.call.segments.last().map_or("", String::as_str);
@@ -204,26 +203,7 @@ pub(super) fn artifact(id: &str, context: &mut Context) -> DemoResult {
     if attributes.get(attribute).is_none_or(|value| value.get() != "true") {
         return Err(DemoResponse::not_found("File", &format!("{id}/{kind}")));
     }
-    let total = bytes.len();
-    let Some(wanted) = context.call.range.as_deref().and_then(|range| byte_range(range, total)) else {
-        return Ok(DemoResponse::new(content_type, bytes));
-    };
-    match bytes.get(wanted.clone()).filter(|part| !part.is_empty()) {
-        None => Err(DemoResponse::error(416, "InvalidArgumentError", "Range not satisfiable")),
-        Some(part) => Ok(DemoResponse::new(content_type, part.to_vec())
-            .with_status(206)
-            .with_header("content-range", format!("bytes {}-{}/{total}", wanted.start, wanted.end - 1))),
-    }
-}
-
-/// Reads `bytes=0-99`, `bytes=100-` and `bytes=-100`; anything else is ignored, as HTTP allows.
-fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
-    let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
-    match (first, last) {
-        ("", last) => Some(total.saturating_sub(last.parse().ok()?)..total),
-        (first, "") => Some(first.parse().ok()?..total),
-        (first, last) => Some(first.parse().ok()?..total.min(last.parse::<usize>().ok()?.checked_add(1)?)),
-    }
+    Ok(DemoResponse::new(content_type, bytes))
 }
 
 /// Returns a file that is embedded or was submitted, deleted or not.
