@@ -3,11 +3,6 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
-
-/// Attempts to remove a folder that another task still writes to.
-const REMOVALS: usize = 50;
-const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
 /// Creates a folder and its missing parents, with mode 0700.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
@@ -36,18 +31,6 @@ fn make_one(folder: &Path) -> io::Result<()> {
         // It exists, or another program has created it in the meantime.
         Err(_) if folder.is_dir() => Ok(()),
         Err(error) => Err(error),
-    }
-}
-
-/// Removes a folder with its content; a cancelled call may still write to it.
-pub fn remove_folder(folder: &Path) {
-    for _ in 0..REMOVALS {
-        // It fails if a file is created meanwhile.
-        let _ = std::fs::remove_dir_all(folder);
-        if std::fs::symlink_metadata(folder).is_err() {
-            return;
-        }
-        std::thread::sleep(BETWEEN_REMOVALS);
     }
 }
 

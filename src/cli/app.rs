@@ -18,7 +18,6 @@ use crate::view::ColorDepth;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Runs the app on the service, opened at a stored report or the first file named.
 pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
@@ -250,24 +249,13 @@ impl DemoArgs {
     }
 }
 
-struct ScratchFolder(TempDir);
-
-impl Drop for ScratchFolder {
-    /// A cancelled call may still write to the folder.
-    fn drop(&mut self) {
-        files::remove_folder(self.0.path());
-    }
-}
-
 /// Runs the app on the demo with a temporary store: it leaves no files behind.
 fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> Result<()> {
     // From here on a signal ends the program in an orderly way, so that the folder is removed.
-    let mut signals = Signals::listen()?;
-    let made = tempfile::Builder::new().prefix("behaview-demo-").tempdir();
-    let scratch = ScratchFolder(made.context("no temporary folder: set TMPDIR")?);
-    let folder = scratch.0.path();
-    signals.scratch = Some(folder.to_owned());
-    let store = Arc::new(Store::open(&folder.join("store"))?);
+    let signals = Signals::listen()?;
+    let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir();
+    let folder = folder.context("no temporary folder: set TMPDIR")?;
+    let store = Arc::new(Store::open(&folder.path().join("store"))?);
     let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
     let client = Client::new(profile, Some(Credential::new(demo.key(), KeySource::Demo)?))?;
     let now = crate::clock::now();

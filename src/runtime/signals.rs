@@ -2,10 +2,8 @@
 
 use super::{MessageSender, terminal};
 use crate::app::TerminalEvent;
-use crate::files;
 use crate::report::Cancel;
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -30,8 +28,6 @@ const ENDING_SIGNALS: &[i32] = {
 pub struct Signals {
     #[cfg(unix)]
     heard: signal_hook::iterator::Signals,
-    /// A folder that is removed even if the program is ended by force.
-    pub scratch: Option<PathBuf>,
 }
 
 /// The shutdown sequence, for all threads that may start it.
@@ -42,7 +38,6 @@ pub(super) struct ShutdownState {
     signal: Arc<AtomicU8>,
     /// Set in the signal's handler, before a thread has reported the signal.
     pub(super) is_caught: Arc<AtomicBool>,
-    scratch: Option<PathBuf>,
 }
 
 /// Ends the program when the thread that owns it ends, even by a panic.
@@ -108,13 +103,12 @@ impl Signals {
         Ok(Self {
             #[cfg(unix)]
             heard: signal_hook::iterator::Signals::new(ENDING_SIGNALS)?,
-            scratch: None,
         })
     }
 
     /// Forwards signals to the loop from its own thread; those of the terminal if the loop draws.
     pub(super) fn forward(self, outbox: MessageSender, draws: bool) -> io::Result<ShutdownState> {
-        let ending = ShutdownState { outbox, signal: Arc::default(), is_caught: Arc::default(), scratch: self.scratch };
+        let ending = ShutdownState { outbox, signal: Arc::default(), is_caught: Arc::default() };
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
@@ -167,7 +161,6 @@ impl ShutdownState {
         self.outbox.send(TerminalEvent::QuitNow);
         std::thread::sleep(STUCK_TIMEOUT);
         terminal::end_raw_mode();
-        self.scratch.iter().for_each(|folder| files::remove_folder(folder));
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
     }
 
