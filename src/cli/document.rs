@@ -6,9 +6,9 @@ use crate::app::message::DocumentReports;
 use crate::export::file;
 use crate::report::Body;
 use crate::report::body::{LARGE, LARGEST, WINDOW};
-use crate::report::document::{self, DocumentError, decoded, is_encoded};
+use crate::report::document::{self, DocumentError, FoundReport, decoded, is_encoded};
 use crate::report::identifier::Sha256;
-use crate::text::{self, Untrusted};
+use crate::text;
 use anyhow::{Context, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::OsStr;
@@ -28,30 +28,26 @@ pub(super) struct Document {
     pub(super) unread: u64,
     /// Why these parts could not be parsed, and other remarks.
     pub(super) remarks: Vec<String>,
-    /// JSON pointers of reports that were found in other places than the service puts them.
-    places: Vec<Untrusted>,
 }
 
 impl Document {
     pub(super) fn refuse_if_other(&self, advice: &str) -> Result<()> {
-        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
-        let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
+        let Some(kind) = self.only_kind() else { return Ok(()) };
         let message = format!("{} is not a behaviour report{kind}: {advice}", text::to_visible(&self.name));
         fail!(Malformed, "{}", text::own(&message))
     }
 
-    /// Returns the name, with the first report's kind or place where they are unusual.
+    /// Returns the name, with the first report's kind if none is a behaviour report.
     pub(super) fn titled(&self) -> String {
-        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
-        match (kinds.as_deref(), self.places.first()) {
-            // A title is too short for the full text.
-            (Some([kind, ..]), _) => format!("{} (no report{})", self.name, kind.replace(", but of type", ":")),
-            (_, None) => self.name.clone(),
-            (_, Some(first)) if self.places.len() == 1 => format!("{} (at /{})", self.name, first.visible_cut(60)),
-            (_, Some(first)) => {
-                format!("{} ({} reports, the first at /{})", self.name, self.places.len(), first.visible_cut(60))
-            }
-        }
+        // A title is too short for the full text.
+        let kind = self.only_kind().map(|kind| format!(" (no report{})", kind.replace(", but of type", ":")));
+        format!("{}{}", self.name, kind.unwrap_or_default())
+    }
+
+    /// Returns the kind of the first report, as text; `None` if one is a behaviour report.
+    fn only_kind(&self) -> Option<String> {
+        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>()?;
+        kinds.into_iter().next()
     }
 
     /// Fails if a part could not be parsed; called after the rest is printed.
@@ -135,7 +131,7 @@ pub(super) fn read_of(path: &Path, all: usize) -> Result<Document> {
     match read(path) {
         Err(error) if all > 1 => {
             let remarks = vec![text::to_visible(format!("{error:#}")).into()];
-            let document = Document { name: name(path), reports: Vec::new(), unread: 1, remarks, places: Vec::new() };
+            let document = Document { name: name(path), reports: Vec::new(), unread: 1, remarks };
             Ok(document.with_remarks_printed())
         }
         found => found.map(Document::with_remarks_printed),
@@ -148,19 +144,15 @@ pub(super) fn of(path: &Path, body: &Body) -> Result<Document> {
     let received = crate::clock::now();
     let shown = if path == Path::new(STANDARD_INPUT) { name.clone() } else { text::path(path).to_string() };
     let (found, problems) = document::reports(body);
-    let mut reports = Vec::new();
-    let mut places = Vec::new();
-    for report in found {
-        places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
-        reports.push((report.identifier, LoadedReport::new(received, report.body, None)));
-    }
+    let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(received, report.body, None));
+    let reports: Vec<_> = found.into_iter().map(loaded).collect();
     if reports.is_empty() {
         let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);
         fail!(Malformed, "{shown}: {why}");
     }
     let unread = problems.iter().filter(|problem| !matches!(problem, DocumentError::Invalid)).count() as u64;
     let remarks = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
-    Ok(Document { name, reports, unread, remarks, places })
+    Ok(Document { name, reports, unread, remarks })
 }
 
 fn name(path: &Path) -> String {

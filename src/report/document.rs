@@ -9,9 +9,8 @@ use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
 use super::json::{Event, Kind, Raw, Scanner, is_delimiter, is_valid};
 use super::page::{Envelope, Page};
-use super::rows::records::{Step, pointer};
 use super::{Indexer, Report};
-use crate::text::{Untrusted, bytes};
+use crate::text::bytes;
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -30,8 +29,6 @@ const LARGEST_CHECKED: usize = 16 << 20;
 pub struct FoundReport {
     pub identifier: Option<Identifier>,
     pub body: Body,
-    /// JSON pointer to it in its value (RFC 6901); empty for the value and the service's place.
-    pub pointer: Untrusted,
 }
 
 /// Why a document, or a part of it, contains no report.
@@ -229,7 +226,7 @@ impl DocumentValue {
         }
         let mut search = Search { value: self, found: Vec::new(), errors: Vec::new() };
         let raw = Raw::new(self.body.get(..LARGEST).unwrap_or(&self.body));
-        search.enter(raw, &mut Vec::new());
+        search.enter(raw, 0);
         if search.found.is_empty() && !self.is_page && !self.is_cut && search.errors.is_empty() {
             return (vec![self.whole()], self.problem().into_iter().collect());
         }
@@ -251,7 +248,7 @@ impl DocumentValue {
     fn whole(&self) -> FoundReport {
         // The identifier may be the last member.
         let identifier = read_until(&self.body, |report| report.index.id.is_some()).identifier();
-        FoundReport { identifier, body: self.body.clone(), pointer: Untrusted::default() }
+        FoundReport { identifier, body: self.body.clone() }
     }
 
     fn without_reports(&self) -> DocumentError {
@@ -291,55 +288,33 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn enter(&mut self, value: Raw<'_>, way: &mut Vec<Step>) {
+    fn enter(&mut self, value: Raw<'_>, depth: usize) {
         match value.kind() {
-            Kind::Object => self.enter_object(value, way),
-            Kind::Array if way.len() < MAX_DEPTH => {
-                for (place, element) in value.elements().enumerate() {
-                    way.push(Step::Element(place));
-                    self.enter(element, way);
-                    way.pop();
-                }
-            }
+            Kind::Object => self.enter_object(value, depth),
+            Kind::Array if depth < MAX_DEPTH => value.elements().for_each(|element| self.enter(element, depth + 1)),
             _ => {}
         }
     }
 
-    fn enter_object(&mut self, object: Raw<'_>, way: &mut Vec<Step>) {
+    fn enter_object(&mut self, object: Raw<'_>, depth: usize) {
         let envelope = Envelope::of(object);
         if envelope.is_report() {
-            return self.push(object, envelope.identifier(), way);
-        }
-        if let Some(error) = envelope.error_text() {
-            return self.errors.push(DocumentError::ErrorResponse(error));
-        }
-        if way.len() >= MAX_DEPTH {
-            return;
-        }
-        for (name, value) in object.pairs() {
-            if matches!(value.kind(), Kind::Object | Kind::Array) {
-                way.push(Step::Member(name.text()));
-                self.enter(value, way);
-                way.pop();
-            }
+            self.push(object, envelope.identifier());
+        } else if let Some(error) = envelope.error_text() {
+            self.errors.push(DocumentError::ErrorResponse(error));
+        } else if depth < MAX_DEPTH {
+            object.pairs().for_each(|(_, value)| self.enter(value, depth + 1));
         }
     }
 
-    fn push(&mut self, object: Raw<'_>, identifier: Option<Identifier>, way: &[Step]) {
+    fn push(&mut self, object: Raw<'_>, identifier: Option<Identifier>) {
         if !object.is_whole() {
-            let name = identifier.map_or_else(|| pointer(way), |identifier| identifier.text().clone());
-            return self.errors.push(DocumentError::CutReport(name.visible().to_string()));
+            let name = identifier.map(|identifier| identifier.text().visible().to_string());
+            return self.errors.push(DocumentError::CutReport(name.unwrap_or_else(|| "without a name".to_owned())));
         }
         let start = self.value.body.len().min(LARGEST) - object.length_to_end();
         let body = self.value.body.slice(start..start + object.bytes().len());
-        // Where the service puts reports: the value itself, `data`, and their elements.
-        let is_usual = match way {
-            [] | [Step::Element(_)] => true,
-            [Step::Member(name), rest @ ..] => name.as_bytes() == b"data" && matches!(rest, [] | [Step::Element(_)]),
-            _ => false,
-        };
-        let pointer = if is_usual { Untrusted::default() } else { pointer(way) };
-        self.found.push(FoundReport { identifier, body, pointer });
+        self.found.push(FoundReport { identifier, body });
     }
 }
 
@@ -362,10 +337,8 @@ mod tests {
                 Err(error) => errors.push(error),
             }
         }
-        let name = |found: FoundReport| {
-            let identifier = found.identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default();
-            format!("{identifier}{}", found.pointer.unicode())
-        };
+        let name =
+            |found: FoundReport| found.identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default();
         (reports.into_iter().map(name).collect(), errors.iter().map(ToString::to_string).collect())
     }
 
