@@ -40,10 +40,6 @@ enum ListFormat {
     Text,
 }
 
-/// Columns of the terminal from which on the table has times, and identifiers.
-const WITH_TIME: usize = 58;
-const WITH_IDENTIFIERS: usize = 160;
-
 /// The remark on the price of pages that are not known yet.
 pub(super) const FURTHER_PAGES: &str =
     "Each further page costs the same; how many there are is known when the one before it is there.";
@@ -224,7 +220,7 @@ impl ListArgs {
                 if self.files.len() > 1 {
                     print_text(&listed.file.iter().map(|file| format!("{file}\n")).collect::<String>())?;
                 }
-                listed.print_table(room().unwrap_or(usize::MAX))
+                listed.print_table()
             }
         }
     }
@@ -279,31 +275,18 @@ struct SandboxLine<'a> {
 }
 
 impl ListOutput {
-    /// Prints sandboxes in a table of at most `room` columns, without columns that do not fit.
-    fn print_table(&self, room: usize) -> anyhow::Result<()> {
-        let heading = ["sandbox", "verdict", ">score", "labels", "tags", "when", "price", "identifier"];
-        let heading = fitting(heading.map(str::to_owned), room);
-        let rows = self.sandboxes.iter().map(|sandbox| fitting(sandbox.cells(&self.price), room));
-        let shown = table(heading.each_ref().map(String::as_str), rows);
+    fn print_table(&self) -> anyhow::Result<()> {
+        let heading = ["sandbox", "verdict", ">score", "when", "price", "-labels", "-tags", "-identifier"];
+        let shown = table(heading, self.sandboxes.iter().map(|sandbox| sandbox.cells(&self.price)));
         let none = "No sandbox has reported yet. behaview watch polls until one has.\n".to_owned();
         let shown = if self.sandboxes.is_empty() { none } else { shown };
         let more = if self.more { MORE_PAGES } else { "" };
         print_text(&wrapped(&(shown + more)))?;
-        if room < WITH_IDENTIFIERS && !self.sandboxes.is_empty() {
+        if !self.sandboxes.is_empty() {
             hint("--format ids prints the identifiers that behaview show takes");
         }
         Ok(())
     }
-}
-
-/// Returns the cells of a row that fit beside each other in `room` columns.
-fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [String; 8], room: usize) -> [String; 8] {
-    let spare = room.saturating_sub(WITH_TIME + 4) / 2;
-    let cut = |cell: String| if spare < 9 { String::new() } else { to_visible(cell).cut(spare).to_string() };
-    let in_room = |cell: String, least| if room < least { String::new() } else { cell };
-    let when = in_room(when, WITH_TIME);
-    let identifier = in_room(identifier, WITH_IDENTIFIERS);
-    [sandbox, verdict, score, cut(labels), cut(tags), when, price, identifier]
 }
 
 impl ListedSandbox {
@@ -312,10 +295,10 @@ impl ListedSandbox {
             visible(&self.sandbox),
             self.verdict.as_deref().map(visible).unwrap_or_default(),
             self.score.map(|score| score.to_string()).unwrap_or_default(),
-            visible(&self.labels.join(" ")),
-            visible(&self.tags.join(" ")),
             self.ran_at.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
             if self.stored_at.is_some() { "0, stored".to_owned() } else { price.to_owned() },
+            visible(&self.labels.join(" ")),
+            visible(&self.tags.join(" ")),
             visible(self.id.as_deref().unwrap_or("-")),
         ]
     }

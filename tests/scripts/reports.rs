@@ -28,7 +28,7 @@ fn a_list_reports_verdict_score_and_tags() {
     let report = json(&cli.run(&["show", first["id"].as_str().unwrap()]));
     assert_eq!(first["tags"], report["data"]["attributes"]["tags"]);
     let columns = text(&cli.run(&["list", "--format", "text", &main_file()]));
-    assert!(columns.contains("  MALWARE     92  Lumen loader ") && columns.contains("  0, stored  "), "{columns}");
+    assert!(columns.contains("  MALWARE     92  2026-11-12 09:14  0, stored  Lumen loader "), "{columns}");
     let empty = json(&run(&["list", "-"], r#"{"data":[{"id":"a","attributes":{"sandbox_name":"b"}}]}"#));
     let (row, none) = (&empty["sandboxes"][0], Value::Null);
     assert_eq!([&row["verdict"], &row["score"], &row["tags"]], [&none, &none, &Value::Array(Vec::new())]);

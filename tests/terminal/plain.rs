@@ -19,16 +19,15 @@ fn a_list_on_a_terminal_is_a_table() {
     terminal.wait_for("charged: 1");
     let shown = terminal.text();
     for words in [
-        "sandbox        verdict  score  labels         tags  ",
-        "CAPE Sandbox   MALWARE     92  Lumen loader   CALLS_WMI ",
-        "  2026-11-12 09:14  0, stored\n",
+        "sandbox        verdict  score  when              price      labels         tags",
+        "CAPE Sandbox   MALWARE     92  2026-11-12 09:14  0, stored  Lumen loader   CALLS_WMI ",
         "There are more pages: --all fetches them, each for one request.",
         "--format ids prints the identifiers",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
     for (columns, arguments, words) in [
-        (40, &["list", &file.sha256][..], "sandbox        verdict  score  price\n"),
+        (40, &["list", &file.sha256][..], "(no room for: labels, tags, identifier;\n--json has it)\n"),
         (60, &["list", &file.sha256], "  2026-11-12 09:14  0, stored\n"),
         (40, &["list", &queued.sha256], "No sandbox has reported yet. behaview\nwatch polls until one has.\n"),
         (80, &["quota"], "The group's limits are those of "),
