@@ -4,12 +4,11 @@ use super::document::{self, STANDARD_INPUT};
 use super::query::check_budget;
 use super::*;
 use crate::export::{csv, markdown};
-use crate::quota::{Plan, UnitTotal};
+use crate::quota::Plan;
 use crate::report::Retention;
 use crate::report::attributes::AT_LEAST;
-use crate::request::Artifact;
 use crate::runtime::{read_rules, triage};
-use crate::triage::{TriagedFile, rank};
+use crate::triage::{HEADINGS, TriagedFile, rank};
 use std::collections::HashMap;
 
 /// Maximum size of a file with hashes, in bytes.
@@ -62,60 +61,23 @@ enum TriageFormat {
     Md,
 }
 
-const COLUMNS: [&str; 11] = [
-    "file",
-    "verdict",
-    "labels",
-    "sandboxes",
-    "expires",
-    "artifacts",
-    ">high",
-    ">medium",
-    "findings",
-    ">alike",
-    "missing",
-];
-
-#[derive(Serialize)]
-struct TriageOutput {
-    files: Vec<FileOutput>,
+/// The files as they are printed.
+struct TriageOutput<'a> {
+    rows: Vec<TriageRow<'a>>,
     /// The price of everything that is missing.
-    missing_totals: Vec<UnitTotal>,
-    #[serde(skip)]
     price: Plan,
-    #[serde(skip)]
     has_artifacts: bool,
+    now: Timestamp,
 }
 
-#[derive(Serialize)]
-struct FileOutput {
-    file: String,
-    expires_at: Option<Timestamp>,
-    #[serde(skip)]
-    expires: String,
-    verdict: &'static str,
-    labels: Vec<String>,
-    reports_stored: usize,
-    sandboxes_listed: Option<usize>,
-    #[serde(skip)]
-    sandboxes: String,
-    more: bool,
-    findings_high: usize,
-    findings_medium: usize,
-    top_findings: Vec<String>,
-    alike: usize,
-    /// What is not stored, the cheapest answer first.
-    missing: Vec<String>,
-    /// Those that stored reports name, by kind.
-    missing_artifacts: BTreeMap<Artifact, usize>,
-    missing_totals: Vec<UnitTotal>,
-    #[serde(skip)]
+struct TriageRow<'a> {
+    file: &'a TriagedFile,
+    expires: Option<Timestamp>,
+    /// What is not stored, the cheapest answer first, and its price.
+    missing: Vec<&'a Request>,
     price: Plan,
     /// Whether more may be missing: an unread page may name any number of reports.
-    #[serde(skip)]
     is_open: bool,
-    /// Why something that is not stored is not among it.
-    unavailable: Option<String>,
 }
 
 impl TriageArgs {
@@ -185,24 +147,19 @@ impl TriageArgs {
 
     fn print(&self, setup: &Setup, found: &[TriagedFile], expirations: &HashMap<Sha256, Timestamp>) -> Result<()> {
         let has_artifacts = self.within.is_some() || self.fetch >= Some(FetchScope::Artifacts);
-        let now = setup.gateway.now();
-        let output = |file: &TriagedFile| {
-            let missing: Vec<_> = file.missing.iter().chain(file.artifacts.iter().filter(|_| has_artifacts)).collect();
-            let expires = expirations.get(&file.file).copied();
-            let is_open = file.is_open() || has_artifacts && !file.missing.is_empty();
-            FileOutput {
-                expires: expires.map(|at| Retention::until(at, now).short(now)).unwrap_or_default(),
-                expires_at: expires,
-                is_open,
-                ..FileOutput::new(file, &missing, &setup.entitled)
-            }
-        };
-        let files: Vec<_> = found.iter().map(output).collect();
-        let price = Plan { prices: files.iter().flat_map(|file| file.price.prices.clone()).collect() };
-        let output = TriageOutput { missing_totals: price.totals(), price, files, has_artifacts };
+        let rows = found.iter().map(|file| {
+            let TriagedFile { missing, artifacts, .. } = file;
+            let is_open = file.is_open() || has_artifacts && !missing.is_empty();
+            let missing: Vec<_> = missing.iter().chain(artifacts.iter().filter(|_| has_artifacts)).collect();
+            let price = Plan::of(missing.iter().map(|request| request.operation()), &setup.entitled);
+            TriageRow { file, expires: expirations.get(&file.file).copied(), missing, price, is_open }
+        });
+        let rows: Vec<_> = rows.collect();
+        let price = Plan { prices: rows.iter().flat_map(|row| row.price.prices.clone()).collect() };
+        let output = TriageOutput { rows, price, has_artifacts, now: setup.gateway.now() };
         let format = if self.spending.json { TriageFormat::Json } else { self.format };
         match format {
-            TriageFormat::Json => print_json(&output),
+            TriageFormat::Json => print_json(&output.json()),
             TriageFormat::Csv => output.print_csv(),
             TriageFormat::Md => print_text(&output.markdown()),
             TriageFormat::Text => output.print_table(),
@@ -251,80 +208,59 @@ fn is_other_hash(word: &str) -> bool {
     matches!(word.len(), 32 | 40) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-impl FileOutput {
-    fn new(file: &TriagedFile, missing: &[&Request], entitled: &Entitlements) -> Self {
-        let price = Plan::of(missing.iter().map(|request| request.operation()), entitled);
-        let mut missing_artifacts = BTreeMap::new();
-        for request in &file.artifacts {
-            if let Request::Artifact { artifact, .. } = request {
-                *missing_artifacts.entry(*artifact).or_default() += 1;
-            }
-        }
-        Self {
-            file: file.file.to_string(),
-            expires_at: None,
-            expires: String::new(),
-            missing_artifacts,
-            is_open: false,
-            verdict: file.verdict.name(),
-            labels: file.labels.iter().map(Untrusted::unicode).collect(),
-            reports_stored: file.stored,
-            sandboxes_listed: file.listed,
-            sandboxes: file.sandboxes_label(),
-            more: file.more,
-            findings_high: file.high,
-            findings_medium: file.medium,
-            top_findings: file.top.clone(),
-            alike: file.alike,
-            missing: missing.iter().map(|request| request.label()).collect(),
-            missing_totals: price.totals(),
-            price,
-            unavailable: file.unavailable.clone(),
-        }
-    }
-
-    /// The cells of [`COLUMNS`], unescaped.
-    fn cells(&self) -> [String; 11] {
-        let number = |count: usize| if self.reports_stored > 0 { count.to_string() } else { String::new() };
-        let artifacts = self.missing_artifacts.iter().map(|(artifact, count)| format!("{count} {}", artifact.name()));
-        [
-            self.file.clone(),
-            if self.reports_stored > 0 { self.verdict.to_owned() } else { String::new() },
-            self.labels.join(", "),
-            self.sandboxes.clone(),
-            self.expires.clone(),
-            artifacts.collect::<Vec<_>>().join(", "),
-            number(self.findings_high),
-            number(self.findings_medium),
-            self.top_findings.join("; "),
-            number(self.alike),
-            if self.is_open { format!("{}{AT_LEAST}", self.price) } else { self.price.to_string() },
-        ]
-    }
-}
-
-impl TriageOutput {
-    fn print_table(&self) -> Result<()> {
-        let short = |file: &FileOutput| {
-            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, alike, missing] =
-                file.cells();
-            let hash = Sha256::parse(&hash).map(|hash| hash.short()).unwrap_or(hash);
-            let cut = |cell: String| Untrusted::from(cell).visible_cut(MAX_CELL).to_string();
-            [hash, verdict, cut(labels), sandboxes, expires, artifacts, high, medium, cut(top), alike, missing]
+impl TriageOutput<'_> {
+    fn json(&self) -> Value {
+        let row = |TriageRow { file, expires, missing, price, .. }: &TriageRow<'_>| {
+            json!({
+                "file": file.file.as_str(),
+                "expires_at": expires,
+                "verdict": file.verdict,
+                "labels": file.labels.iter().map(Untrusted::unicode).collect::<Vec<_>>(),
+                "reports_stored": file.stored,
+                "sandboxes_listed": file.listed,
+                "more": file.more,
+                "findings_high": file.high,
+                "findings_medium": file.medium,
+                "top_findings": file.top,
+                "alike": file.alike,
+                "missing": missing.iter().map(|request| request.label()).collect::<Vec<_>>(),
+                "missing_artifacts": file.missing_artifacts(),
+                "missing_totals": price.totals(),
+                "unavailable": file.unavailable,
+            })
         };
-        let heading = COLUMNS.map(|name| match name {
+        json!({"files": self.rows.iter().map(row).collect::<Vec<_>>(), "missing_totals": self.price.totals()})
+    }
+
+    /// Returns the cells of [`HEADINGS`], uncut.
+    fn cells(&self) -> impl Iterator<Item = [Untrusted; 11]> {
+        self.rows.iter().map(|TriageRow { file, expires, price, is_open, .. }| {
+            let expires = expires.map(|at| Retention::until(at, self.now).short(self.now)).unwrap_or_default();
+            file.cells(expires, format!("{price}{}", if *is_open { AT_LEAST } else { "" }))
+        })
+    }
+
+    fn print_table(&self) -> Result<()> {
+        let heading = HEADINGS.map(|name| match name {
             "labels" => "-labels",
             "artifacts" => "-artifacts",
+            "high" => ">high",
+            "medium" => ">medium",
+            "alike" => ">alike",
             name => name,
         });
-        let shown = table(heading, self.files.iter().map(short));
-        print_text(&wrapped(&format!("{shown}\n{}\n", self.total())))
+        let rows = self.rows.iter().zip(self.cells()).map(|(row, mut cells)| {
+            let [file, ..] = &mut cells;
+            *file = row.file.file.short().into();
+            cells.map(|cell| cell.visible_cut(MAX_CELL).to_string())
+        });
+        print_text(&wrapped(&format!("{}\n{}\n", table(heading, rows), self.total())))
     }
 
     /// The sum below the table, and the option that requests the cheapest of what is missing.
     fn total(&self) -> String {
-        let files = text::count(self.files.len() as u64, "file");
-        let unavailable = self.files.iter().filter(|file| file.unavailable.is_some()).count() as u64;
+        let files = text::count(self.rows.len() as u64, "file");
+        let unavailable = self.rows.iter().filter(|row| row.file.unavailable.is_some()).count() as u64;
         let unavailable = match unavailable {
             0 => String::new(),
             some => {
@@ -335,21 +271,21 @@ impl TriageOutput {
             let all = if unavailable.is_empty() { "all that their lists name is stored" } else { "nothing to request" };
             return format!("{files}; {all}.{unavailable}");
         }
-        let lists = self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.is_open).count();
+        let lists = self.rows.iter().filter(|row| row.file.listed.is_none() && row.is_open).count();
         let next = match lists {
             0 if self.has_artifacts => "--fetch=artifacts requests it".to_owned(),
             0 => "--fetch=reports requests it".to_owned(),
             lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
         };
-        let least = if self.files.iter().any(|file| file.is_open) { "at least " } else { "" };
+        let least = if self.rows.iter().any(|row| row.is_open) { "at least " } else { "" };
         format!("{files}; what is missing costs {least}{} in all: {next}.{unavailable}", self.price)
     }
 
     fn print_csv(&self) -> Result<()> {
         let mut out = Vec::new();
-        csv::line(&mut out, COLUMNS.map(|name| name.trim_start_matches('>')))?;
-        for file in &self.files {
-            csv::line(&mut out, file.cells().map(|cell| csv::cell(&Untrusted::from(cell))))?;
+        csv::line(&mut out, HEADINGS)?;
+        for cells in self.cells() {
+            csv::line(&mut out, cells.each_ref().map(csv::cell))?;
         }
         print_text(&String::from_utf8_lossy(&out))
     }
@@ -358,19 +294,16 @@ impl TriageOutput {
     fn markdown(&self) -> String {
         let row = |cells: [String; 11]| format!("| {} |\n", cells.join(" | "));
         // Some viewers split a code span at an escaped bar.
-        let code = |text: &str| match text {
-            "" => String::new(),
-            text => markdown::text(&text.into()).replace('|', "\\x7c"),
-        };
-        let files = self.files.iter().map(|file| {
-            let mut cells = file.cells();
-            for at in [0, 2, 8] {
-                cells.get_mut(at).into_iter().for_each(|cell| *cell = code(cell));
+        let code = |text: &Untrusted| markdown::text(text).replace('|', "\\x7c");
+        let mut text = row(HEADINGS.map(str::to_owned)) + "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
+        for cells in self.cells() {
+            let is_outside = HEADINGS.map(|name| matches!(name, "file" | "labels" | "findings"));
+            let mut written = cells.each_ref().map(|cell| cell.visible().to_string());
+            for ((written, cell), _) in written.iter_mut().zip(&cells).zip(is_outside).filter(|(_, is_code)| *is_code) {
+                *written = if cell.is_empty() { String::new() } else { code(cell) };
             }
-            row(cells)
-        });
-        let heading = row(COLUMNS.map(|name| name.trim_start_matches('>').to_owned()));
-        let line = "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
-        format!("{heading}{line}{}\n{}\n", files.collect::<String>(), self.total())
+            text += &row(written);
+        }
+        format!("{text}\n{}\n", self.total())
     }
 }

@@ -12,10 +12,25 @@ use crate::report::page::{Page, ReportSummary};
 use crate::report::rules::{Rules, Severity};
 use crate::report::verdict::SampleVerdict;
 use crate::report::{Cancel, Cancelled, Identifier, Report};
-use crate::request::{Listing, Request};
+use crate::request::{Artifact, Listing, Request};
 use crate::text::Untrusted;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The headings of [`TriagedFile::cells`].
+pub const HEADINGS: [&str; 11] = [
+    "file",
+    "verdict",
+    "labels",
+    "sandboxes",
+    "expires",
+    "artifacts",
+    "high",
+    "medium",
+    "findings",
+    "alike",
+    "missing",
+];
 
 /// Maximum number of findings that a file names; all are counted.
 const MAX_TOP: usize = 3;
@@ -116,8 +131,39 @@ impl TriagedFile {
         self.more && self.unavailable.is_none()
     }
 
+    /// Counts the artifacts that are not stored, by kind.
+    pub fn missing_artifacts(&self) -> BTreeMap<Artifact, usize> {
+        let mut counts = BTreeMap::new();
+        for request in &self.artifacts {
+            if let Request::Artifact { artifact, .. } = request {
+                *counts.entry(*artifact).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Returns the cells of a table; its reader knows the expiration and the price.
+    pub fn cells(&self, expires: String, price: String) -> [Untrusted; 11] {
+        let known = |cell: String| if self.stored > 0 { cell } else { String::new() };
+        let artifacts = self.missing_artifacts().into_iter().map(|(artifact, n)| format!("{n} {}", artifact.name()));
+        let labels: Vec<_> = self.labels.iter().map(Untrusted::as_bytes).collect();
+        [
+            self.file.as_str().into(),
+            known(self.verdict.name().to_owned()).into(),
+            labels.join(&b", "[..]).into(),
+            self.sandboxes_label().into(),
+            expires.into(),
+            artifacts.collect::<Vec<_>>().join(", ").into(),
+            known(self.high.to_string()).into(),
+            known(self.medium.to_string()).into(),
+            self.top.join("; ").into(),
+            known(self.alike.to_string()).into(),
+            price.into(),
+        ]
+    }
+
     /// How many sandboxes are stored, of those that the list names.
-    pub fn sandboxes_label(&self) -> String {
+    fn sandboxes_label(&self) -> String {
         let more = if self.more { AT_LEAST } else { "" };
         // An imported report is in no list.
         match (self.stored, self.listed) {

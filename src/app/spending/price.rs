@@ -203,9 +203,11 @@ impl QuotaState {
 
     /// The price of reports, or of lists, that are not stored: the team may have paid for some.
     pub fn price_of_reports(&self, requests: &[Request]) -> Plan {
-        let paid = requests.iter().filter(|request| !self.shared.contains_key(request)).count() as u64;
-        let kind = requests.first().map_or(Kind::PrivateBehaviour, |request| request.operation().kind);
-        self.plan([Operation { kind, numbers: Numbers { calls: paid, ..Numbers::default() } }])
+        let mut paid = BTreeMap::<Kind, u64>::new();
+        let kinds = requests.iter().filter(|request| !self.shared.contains_key(request));
+        kinds.for_each(|request| *paid.entry(request.operation().kind).or_default() += 1);
+        let numbers = |calls| Numbers { calls, ..Numbers::default() };
+        self.plan(paid.into_iter().map(|(kind, calls)| Operation { kind, numbers: numbers(calls) }))
     }
 
     /// Returns units spent by this run; calls in flight count at their worst price.
