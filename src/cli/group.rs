@@ -87,18 +87,20 @@ impl FilesArgs {
         let now = setup.gateway.now();
         let text = |text: &Option<Untrusted>| text.as_ref().map(|text| text.visible_cut(60).to_string());
         let cells = entries.map(|entry| {
-            let expiry = || entry.expires.map(|expires| Retention::until(expires, now).short(now));
-            let status = entry.scan.as_ref().map(|(_, progress)| progress.label());
             [
                 entry.file.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
                 text(&entry.name).unwrap_or_default(),
                 text(&entry.kind).unwrap_or_default(),
                 entry.size.map(bytes).unwrap_or_default(),
                 entry.at.map(|at| at.strftime("%F %R").to_string()).unwrap_or_default(),
-                status.or_else(expiry).unwrap_or_default(),
+                entry.expires.map(|expires| Retention::until(expires, now).short(now)).unwrap_or_default(),
+                entry.scan.as_ref().map(|(_, progress)| progress.label()).unwrap_or_default(),
                 reports(entry).to_string(),
             ]
         });
-        print_text(&table(["file", "name", "-type", ">-size", "-analysed (UTC)", "state", ">reports"], cells))
+        print_text(&table(
+            ["file", "name", "-type", ">-size", "-analysed (UTC)", "expires", "status", ">reports"],
+            cells,
+        ))
     }
 }

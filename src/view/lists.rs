@@ -22,11 +22,10 @@ use crate::prevalence::Rarity;
 use crate::report::attributes::{AT_LEAST, cut_lists_label};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{GroupEntry, Retention, StoredItem};
+use crate::report::{Retention, StoredItem};
 use crate::request::GroupList;
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands, wrap_cut};
-use crate::triage::TriagedFile;
-use jiff::Timestamp;
+use crate::triage::{HEADINGS, TriagedFile};
 
 /// The most columns of a text from outside in a cell.
 const MAX_CELL: usize = 60;
@@ -88,8 +87,7 @@ impl DrawList for StoreContents {
 }
 
 impl DrawList for TriagedFiles {
-    const HEADS: &'static [&'static str] =
-        &["file", "verdict", "labels", "sandboxes", "high", "medium", "findings", "alike", "missing"];
+    const HEADS: &'static [&'static str] = &HEADINGS;
 
     fn title(list: &TriageList, _: &Model) -> String {
         format!("Triage · {} · missing: {}", shown_of(list.counts(), "file"), list.source.total)
@@ -105,30 +103,25 @@ impl DrawList for TriagedFiles {
 
     fn columns(_: &TriageList, _: &[&TriagedFile], room: usize, _: &Model) -> ListTable {
         let widths = match room {
-            0..60 => [15, 11, 0, 10, 0, 0, 0, 0, room],
-            60..SIZED_COLUMNS => [15, 11, 0, 10, 5, 0, room.saturating_sub(60), 6, room],
-            _ => [15, 11, (room - 76) / 3, 14, 5, 7, (room - 76) / 3 * 2, 7, room],
+            0..60 => [15, 11, 0, 10, 0, 0, 0, 0, 0, 0, room],
+            60..SIZED_COLUMNS => [15, 11, 0, 10, 0, 0, 5, 0, room.saturating_sub(60), 6, room],
+            _ => [15, 11, (room - 76) / 3, 14, 0, 0, 5, 7, (room - 76) / 3 * 2, 7, room],
         };
         ListTable::of(widths, 0)
     }
 
     fn draw_row(_: &TriageList, mut line: LineWriter<'_>, at: &ListTable, file: &TriagedFile, model: &Model) {
-        let known = |cell: String| if file.stored > 0 { cell } else { String::new() };
-        let price = model.quota_state.price_of_reports(&file.missing);
-        let labels = file.labels.iter().map(|label| label.visible_cut(MAX_CELL).to_string());
-        let cells = [
-            (file.file.short(), Role::Strong),
-            (known(file.verdict.name().to_owned()), Role::Text),
-            (labels.collect::<Vec<_>>().join(", "), Role::Text),
-            (file.sandboxes_label(), Role::Text),
-            (known(file.high.to_string()), Role::Text),
-            (known(file.medium.to_string()), Role::Text),
-            (Untrusted::from(file.top.join("; ")).visible_cut(MAX_CELL).to_string(), Role::Text),
-            (known(file.alike.to_string()), Role::Text),
-            (format!("{price}{}", if file.is_open() { AT_LEAST } else { "" }), Role::Price),
-        ];
-        for (number, (cell, meaning)) in cells.iter().enumerate() {
-            at.text(&mut line, number, cell, *meaning);
+        let more = if file.is_open() { AT_LEAST } else { "" };
+        let price = format!("{}{more}", model.quota_state.price_of_reports(&file.missing));
+        let cells = file.cells(String::new(), price);
+        let roles = HEADINGS.map(|name| match name {
+            "file" => Role::Strong,
+            "missing" => Role::Price,
+            _ => Role::Text,
+        });
+        at.text(&mut line, 0, &file.file.short(), Role::Strong);
+        for (number, (cell, meaning)) in cells.iter().zip(roles).enumerate().skip(1) {
+            at.text(&mut line, number, cell.visible_cut(MAX_CELL).as_str(), meaning);
         }
     }
 
@@ -151,7 +144,8 @@ fn about(thing: &StoredItem, model: &Model) -> String {
 }
 
 impl DrawList for GroupRows {
-    const HEADS: &'static [&'static str] = &["file", "name", "type", "size", "analysed", "state", "reports"];
+    const HEADS: &'static [&'static str] =
+        &["file", "name", "type", "size", "analysed", "expires", "status", "reports"];
 
     fn title(list: &GroupView, model: &Model) -> String {
         let rows = &list.source;
@@ -165,12 +159,13 @@ impl DrawList for GroupRows {
 
     /// Leaves out type and size of analyses.
     fn columns(list: &GroupView, _: &[&Self::Row], room: usize, _: &Model) -> ListTable {
+        let [expires, status] = if list.source.list == GroupList::Files { [12, 0] } else { [0, 12] };
         ListTable::of(
             match (room, list.source.list) {
-                (0..60, _) => [15, room.saturating_sub(27), 0, 0, 0, 12, 0],
-                (SIZED_COLUMNS.., GroupList::Files) => [15, room.saturating_sub(81), 18, 11, 17, 12, 8],
-                (SIZED_COLUMNS.., _) => [15, room.saturating_sub(52), 0, 0, 17, 12, 8],
-                _ => [15, room.saturating_sub(47), 0, 0, 12, 12, 8],
+                (0..60, _) => [15, room.saturating_sub(27), 0, 0, 0, expires, status, 0],
+                (SIZED_COLUMNS.., GroupList::Files) => [15, room.saturating_sub(81), 18, 11, 17, expires, status, 8],
+                (SIZED_COLUMNS.., _) => [15, room.saturating_sub(52), 0, 0, 17, expires, status, 8],
+                _ => [15, room.saturating_sub(47), 0, 0, 12, expires, status, 8],
             },
             0,
         )
@@ -192,7 +187,8 @@ impl DrawList for GroupRows {
             text(&entry.kind).unwrap_or_default(),
             entry.size.map(bytes).unwrap_or_default(),
             when.get(year..).filter(|short| !short.is_empty()).unwrap_or(&when).to_owned(),
-            state(entry, model.now),
+            entry.expires.map(|at| Retention::until(at, model.now).short(model.now)).unwrap_or_default(),
+            entry.scan.as_ref().map(|(_, progress)| progress.label()).unwrap_or_default(),
             reports.map_or_else(|| "-".to_owned(), |count| thousands(*count)),
         ];
         for (number, cell) in cells.iter().enumerate() {
@@ -213,12 +209,6 @@ impl DrawList for GroupRows {
         let words = texts.chain(status).chain(expiry).chain(file).collect::<Vec<_>>().join(" · ");
         Some((words, Role::Faint))
     }
-}
-
-/// Describes the progress of an analysis, or when a file expires.
-fn state(entry: &GroupEntry, now: Timestamp) -> String {
-    let expiry = || entry.expires.map(|expires| Retention::until(expires, now).short(now));
-    entry.scan.as_ref().map(|(_, progress)| progress.label()).or_else(expiry).unwrap_or_default()
 }
 
 /// Describes the row after the entries: the next page and its price.
