@@ -29,7 +29,7 @@ gateway: log service store team request report quota text
 triage: quota report request text
 app: export prevalence quota report request text triage
 view: app prevalence quota report request text triage
-export: report text
+export: quota report text
 config: app environment files log quota service state store team text view
 demo:
 runtime: app export files gateway prevalence quota report request store text triage view

@@ -12,7 +12,9 @@ use crate::app::panes::facts::ProcessRef;
 use crate::app::prevalence::{ValueEvent, ValueJob};
 use crate::app::spending::ledger::LedgerPage;
 use crate::export::ExportSource;
-use crate::quota::{Balances, Entitlements, GroupBudget, Settlement, SpentUnits, TeamOverride, Unit, Uploads, Usage};
+use crate::quota::{
+    Balances, CallCost, Entitlements, GroupBudget, Settlement, SpentUnits, TeamOverride, Unit, Uploads, Usage,
+};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, SearchScope};
@@ -127,6 +129,7 @@ pub enum ServiceEvent {
     Shared(Vec<(Request, String)>),
     /// What the group may spend, as its database has it now.
     GroupBudgets(Vec<GroupBudget>),
+    Costs(Vec<CallCost>),
 }
 
 /// A response of the service, parsed.
@@ -361,6 +364,8 @@ pub enum ServiceCall {
     Cancel(Request),
     /// Permits calls that the team's rules forbid.
     Permit(TeamOverride),
+    /// Sums what calls cost this month, by the ledger of the team or of this machine.
+    ReadCosts,
     /// Asks which of these the team has paid for.
     FindShared(Vec<Request>),
 }

@@ -6,7 +6,7 @@ use crate::app::field::TextField;
 use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
 use crate::app::overlays::text_page::TIMELINE;
-use crate::app::overlays::{TextPage, group, triage};
+use crate::app::overlays::{TextPage, costs, group, triage};
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt, find_shared};
@@ -174,6 +174,7 @@ impl Model {
             ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
             ServiceEvent::Shared(found) => self.quota_state.shared.extend(found),
+            ServiceEvent::Costs(costs) => costs::show(self, &costs),
             ServiceEvent::GroupBudgets(budgets) => self.quota_state.group_budgets = budgets,
         }
     }

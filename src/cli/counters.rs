@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::app::spending::counters::{CountersView, KNOWN_HEADING, OTHERS_HEADING, usage_remarks, usage_rows};
-use crate::quota::{Balances, Usage as UsageDetails};
+use crate::export::StatementFormat;
+use crate::quota::{Balance, Balances, CostGrouping, Holder, Period, Usage as UsageDetails};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,6 +11,19 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Args)]
 #[command(after_help = examples("quota"))]
 pub(super) struct QuotaArgs {
+    /// Sum what was spent this month by user, day, operation or project: by the team's ledger, or
+    /// this machine's
+    #[arg(long, value_name = "WHAT", value_parser = costs::grouping)]
+    by: Option<CostGrouping>,
+    /// Print a statement of the month, as md, csv or html; sends nothing
+    #[arg(long, value_name = "FORMAT", value_parser = costs::format, conflicts_with_all = ["by", "warn_at", "json"])]
+    statement: Option<StatementFormat>,
+    /// Another month than this one (UTC), as 2026-11
+    #[arg(long, value_parser = costs::month)]
+    month: Option<Date>,
+    /// Exit with code 6 if a day's or a month's limit is used up to this percentage
+    #[arg(long, value_name = "PERCENT")]
+    warn_at: Option<u64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -17,15 +31,36 @@ pub(super) struct QuotaArgs {
 
 impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let balances = fetch_balances(&setup(common, Spending::default())?)?;
+        let setup = setup(common, Spending::default())?;
+        if let Some(format) = self.statement {
+            return costs::print_statement(&setup, self.month, format);
+        }
+        let balances = fetch_balances(&setup)?;
         let shown = CountersView::new(&balances, crate::clock::now());
-        print(self.json, &shown, || counters_text(&shown))
+        match self.by {
+            Some(by) => costs::print_sums(&setup, (by, self.month), &shown.projections, self.json)?,
+            None => print(self.json, &shown, || counters_text(&shown))?,
+        }
+        self.warn_at.map_or(Ok(()), |percent| check_use(&balances, percent))
     }
+}
+
+/// Fails if a day's or a month's limit is used up to this percentage, and names the first.
+fn check_use(balances: &Balances, percent: u64) -> Result<()> {
+    let counters = balances.counters.iter().filter_map(|counter| Some((counter, counter.meaning?)));
+    for (counter, (unit, period)) in counters.filter(|(_, (_, period))| *period >= Period::Daily) {
+        for holder in Holder::ALL {
+            let used = counter.limit(holder).and_then(Balance::percent_used).filter(|used| *used >= percent);
+            let Some(used) = used else { continue };
+            fail!(Quota, "{used} % of the {}'s {} {} are used", holder.name(), unit.plural(), period.current());
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn fetch_balances(setup: &Setup) -> Result<Balances> {
     let balances = read_balances(&send(setup, &Request::Quotas, true)?.body)?;
-    Ok(balances.with_minute_limit(setup.gateway.minute_limit()?))
+    Ok(setup.gateway.completed(balances)?)
 }
 
 /// Parses a response to the quota call, fresh or saved.

@@ -48,7 +48,7 @@ failure_kinds! {
     Key = 3, "no API key, or it is rejected";
     Refused = 4, "not entitled";
     NotFound = 5, "not found, or no longer available";
-    Quota = 6, "quota spent";
+    Quota = 6, "quota spent, or used up to quota --warn-at";
     Rate = 7, "too many requests in a short time";
     Network = 8, "network error, or the service is unavailable";
     Malformed = 9, "invalid response or document";

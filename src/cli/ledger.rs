@@ -4,9 +4,9 @@ use super::*;
 use crate::app::spending::ledger::HEADING;
 use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
-use crate::quota::{Period, State};
+use crate::quota::{CallCost, Period, State};
 use crate::store::Payer;
-use crate::team::{Team, TeamCost};
+use crate::team::Team;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("ledger"))]
@@ -104,30 +104,19 @@ impl LedgerArgs {
             _ => ("today", Period::Daily.began(now)),
         };
         let costs = runtime()?.block_on(team.costs(service, since))?;
-        let cost = |cost: &TeamCost| {
-            json!({
-                "day": cost.day,
-                "person": cost.person.unicode(),
-                "operation": cost.operation.unicode(),
-                "unit": cost.unit.unicode(),
-                "calls": cost.calls,
-                "counts_as": cost.charged,
-                "saved": cost.saved,
-            })
-        };
-        let shown = json!({"period": period, "team": costs.iter().map(cost).collect::<Vec<_>>()});
+        let shown = json!({"period": period, "team": costs});
         print(self.json, &shown, || {
-            let cells = |cost: &TeamCost| {
-                let [person, operation, unit] =
-                    [&cost.person, &cost.operation, &cost.unit].map(|text| text.visible().to_string());
+            let cells = |cost: &CallCost| {
+                let texts = [&cost.person, &cost.operation, &cost.project, &cost.unit];
+                let [person, operation, project, unit] = texts.map(|text| text.visible().to_string());
                 let [calls, charged, saved] = [cost.calls, cost.charged, cost.saved].map(thousands);
-                [to_visible(&cost.day).to_string(), person, operation, calls, charged, saved, unit]
+                [to_visible(&cost.day).to_string(), person, operation, project, calls, charged, saved, unit]
             };
             match costs.is_empty() {
                 true => "No call of the team was shared in this time; behaview ledger --team --all shows everything.\n"
                     .to_owned(),
                 false => table(
-                    ["day (UTC)", "person", "operation", ">calls", ">counts as", ">saved", "unit"],
+                    ["day (UTC)", "person", "operation", "-project", ">calls", ">counts as", ">saved", "unit"],
                     costs.iter().map(cells),
                 ),
             }

@@ -8,6 +8,7 @@ mod app;
 mod calls;
 mod compare;
 mod cost;
+mod costs;
 mod counters;
 mod doctor;
 mod document;

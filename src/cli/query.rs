@@ -4,7 +4,7 @@
 use super::output::{print, table};
 use super::setup::{Setup, hint, show_progress, warn};
 use crate::gateway::{Gateway, GatewayError, Received, StoredResponse};
-use crate::quota::{Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
+use crate::quota::{GroupBudget, Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::store::StoreError;
@@ -255,7 +255,12 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result
         if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");
         }
-        let over_group = || group.iter().find_map(|budget| budget.exceeded(price, run.total(), is_incident));
+        let (unit, worst) = (price.verdict.unit, price.verdict.units.max);
+        let over_group = || {
+            let spent = |budget: &GroupBudget| budget.spent.saturating_add(run.total());
+            let then = |budget: &GroupBudget| GroupBudget { spent: spent(budget), ..*budget };
+            group.iter().find_map(|budget| then(budget).exceeded(unit, worst, is_incident))
+        };
         if let Some(over) = setup.gateway.budget.exceeded(price, run, today).or_else(over_group) {
             let first = match covered as u64 {
                 0 => String::new(),

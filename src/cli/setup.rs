@@ -55,9 +55,11 @@ impl Setup {
         // but knows another key, so that it never stores it.
         let credential = if is_offline { known.first().cloned() } else { config.credential()? };
         let client = Client::new(profile, credential)?;
+        let project = config.project.clone();
         // Nothing has stored the arguments before this check.
         let has_key = |text: &[u8]| client.has_key(text) || known.iter().any(|key| key.is_in(text));
-        if std::env::args_os().any(|argument| has_key(argument.as_encoded_bytes())) {
+        let is_in_project = project.as_ref().is_some_and(|project| has_key(project.as_bytes()));
+        if is_in_project || std::env::args_os().any(|argument| has_key(argument.as_encoded_bytes())) {
             return Err(GatewayError::NamesKey.into());
         }
         let store = Store::open_with(&folders.store, config.is_persistent())?;
@@ -65,6 +67,7 @@ impl Setup {
         let budget = config.budget().at_most(spending.max_cost);
         let mut gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now).with_budget(budget);
         gateway.is_offline = is_offline;
+        gateway.project = project;
         gateway.per_minute = config.per_minute();
         gateway.log = log;
         // A dry run may ask for prices there; a store that forgets shares nothing either.

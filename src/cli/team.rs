@@ -36,21 +36,13 @@ struct BudgetArgs {
     #[arg(value_parser = PossibleValuesParser::new([Period::Daily, Period::Monthly].map(Period::noun)), requires = "units")]
     period: Option<String>,
     /// Units that the group may spend in it, or none for no limit
-    #[arg(value_parser = limit)]
-    units: Option<GroupLimit>,
+    units: Option<String>,
     /// Of these, units that are spent for incidents only
     #[arg(long, value_name = "N", requires = "units", default_value_t = 0)]
     reserve: u64,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct GroupLimit(Option<u64>);
-
-fn limit(typed: &str) -> Result<GroupLimit, std::num::ParseIntError> {
-    if typed == "none" { Ok(GroupLimit(None)) } else { typed.parse().map(|units| GroupLimit(Some(units))) }
 }
 
 impl TeamArgs {
@@ -132,7 +124,8 @@ fn advice(error: &TeamError) -> &'static str {
 impl BudgetArgs {
     fn run(self, team: &Team, service: &str) -> Result<()> {
         let runtime = runtime()?;
-        if let Some((period, GroupLimit(limit))) = self.period.zip(self.units) {
+        if let Some((period, units)) = self.period.zip(self.units) {
+            let limit = if units == "none" { None } else { Some(units.parse::<u64>().context("the limit")?) };
             if limit.is_some_and(|limit| limit < self.reserve) {
                 fail!(Usage, "the reserve is a part of the limit: it cannot be more");
             }
@@ -140,20 +133,10 @@ impl BudgetArgs {
             runtime.block_on(team.set_budget(service, period, limit.map(|limit| (limit, self.reserve))))?;
         }
         let budgets = runtime.block_on(team.budgets(service))?;
-        let left = |budget: &GroupBudget| budget.limit.saturating_sub(budget.spent);
-        let budget = |budget: &GroupBudget| {
-            json!({
-                "period": budget.period.noun(),
-                "limit": budget.limit,
-                "reserve": budget.reserve,
-                "spent": budget.spent,
-                "left": left(budget),
-            })
-        };
-        print(self.json, &json!({"budgets": budgets.iter().map(budget).collect::<Vec<_>>()}), || {
+        print(self.json, &json!({"budgets": budgets}), || {
             let cells = |budget: &GroupBudget| {
-                let numbers = [budget.limit, budget.reserve, budget.spent, left(budget)].map(thousands);
-                let [limit, reserve, spent, left] = numbers;
+                let GroupBudget { limit, reserve, spent, .. } = *budget;
+                let [limit, reserve, spent, left] = [limit, reserve, spent, limit.saturating_sub(spent)].map(thousands);
                 [budget.period.noun().to_owned(), limit, reserve, spent, left]
             };
             match budgets.is_empty() {
@@ -171,21 +154,12 @@ fn status(as_json: bool, team: &Team, folders: &Folders, config: &Config) -> Res
     let responses = sum(|share| share.responses);
     let reports = sum(|share| share.reports);
     let size = sum(|share| share.bytes);
-    let person = |share: &TeamShare| {
-        json!({
-            "person": share.person.unicode(),
-            "responses": share.responses,
-            "reports": share.reports,
-            "bytes": share.bytes,
-            "latest_at": share.latest,
-        })
-    };
     let shown = json!({
         "store": team.label(),
         "responses": responses,
         "reports": reports,
         "bytes": size,
-        "people": shares.iter().map(person).collect::<Vec<_>>(),
+        "people": shares,
         "latest_at": shares.first().map(|share| share.latest),
         // Responses of this machine that are shared with the next call.
         "waiting": waiting,

@@ -48,6 +48,8 @@ pub struct Config {
     pub log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
     profile: Option<String>,
+    /// Tag of the calls in the ledger.
+    pub project: Option<String>,
     api_key: Option<SecretString>,
     api_key_command: Option<String>,
     profiles: BTreeMap<String, Profile>,

@@ -16,10 +16,12 @@ mod misp;
 mod navigator;
 mod opened;
 mod plain;
+mod statement;
 mod stix;
 mod verdict;
 
 pub use plain::{harmless, line};
+pub use statement::{Statement, StatementFormat};
 
 use self::opened::{MergedReports, OpenedReport};
 use crate::report::attributes::PERHAPS_CUT;

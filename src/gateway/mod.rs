@@ -59,6 +59,8 @@ pub struct Gateway {
     pub budget: Budget,
     /// Requests accepted in 60 seconds (§8.1.3), if configured: calls beyond it wait.
     pub per_minute: Option<u64>,
+    /// The tag of this run in the ledger, by which costs are summed.
+    pub project: Option<String>,
     /// Whether nothing is sent at all.
     pub is_offline: bool,
     /// The team store, if responses are shared with a team.
@@ -100,6 +102,7 @@ impl Gateway {
             clock,
             budget: Budget::default(),
             per_minute: None,
+            project: None,
             is_offline: false,
             team: None,
             log: Log::default(),
@@ -371,6 +374,7 @@ impl Gateway {
                 price: quote.price(),
                 account: account.as_deref(),
                 budget: self.budget,
+                project: self.project.as_deref(),
                 per_minute,
             };
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {

@@ -5,22 +5,23 @@
 use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
-use crate::quota::audit::LedgerEntry;
-use crate::quota::{GroupBudget, TeamOverride};
+use crate::quota::{Balances, CallCost, GroupBudget, Holder, Period, TeamOverride};
 use crate::report::Body;
 use crate::report::page::Page;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
-use crate::store::{NewResponse, RecordedCall};
-use crate::team::{
-    PlannedCall, STORED_BY_TEAM, Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy,
-};
+use crate::store::{NewResponse, RecordedCall, StoreError};
+use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
+use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Interval of the questions whether a colleague's response is stored.
 const CLAIM_POLL: Duration = Duration::from_millis(500);
+
+/// How far back a reading of the counters shows the pace of late.
+const LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 impl Gateway {
     /// Returns the team store with the key of a shared response; never the API key.
@@ -62,14 +63,39 @@ impl Gateway {
         let machine = self.store.machine(&self.session).map_err(GatewayError::Ledger)?;
         let is_incident = self.is_incident();
         let worst = quote.price().verdict.units.max;
-        let planned = PlannedCall { service: &self.service, machine: &machine, number: call.entry, worst, is_incident };
-        match team.reserve(planned).await {
-            Ok(over) => match over.iter().find_map(|budget| budget.exceeded(quote.price(), 0, is_incident)) {
-                Some(over) => Err(GatewayError::OverBudget(over)),
-                None => Ok(()),
-            },
+        match team.reserve(&self.service, (&machine, call.entry), worst, is_incident).await {
+            Ok(over) => {
+                match over.iter().find_map(|budget| budget.exceeded(quote.price().verdict.unit, worst, is_incident)) {
+                    Some(over) => Err(GatewayError::OverBudget(over)),
+                    None => Ok(()),
+                }
+            }
             Err(why) => self.go_on_without(team, why, progress),
         }
+    }
+
+    /// Returns what calls cost since a moment: the team's that its role may see, or this machine's.
+    pub async fn costs(&self, since: Timestamp) -> Result<Vec<CallCost>, GatewayError> {
+        if let Some(team) = &self.team {
+            return team.costs(&self.service, since).await.map_err(GatewayError::Team);
+        }
+        let projects = self.store.projects()?;
+        let project = |session| projects.get(session).map_or("", String::as_str);
+        let mut entries = self.store.entries(self.payer())?;
+        entries.retain(|entry| entry.at >= since);
+        Ok(entries.iter().map(|entry| CallCost::of_entry(entry, project(&entry.session))).collect())
+    }
+
+    /// Adds what this machine knows: the limit per minute, and earlier readings of the counters.
+    pub fn completed(&self, balances: Balances) -> Result<Balances, StoreError> {
+        let mut balances = balances.with_minute_limit(self.minute_limit()?);
+        let now = self.now();
+        let since = now.checked_sub(LATELY).unwrap_or(now).max(Period::Monthly.began(now));
+        for holder in Holder::ALL {
+            let earlier = self.store.earlier_use(self.payer(), holder, since)?;
+            balances.earlier.extend(earlier.map(|(at, used)| (holder, at, used)));
+        }
+        Ok(balances)
     }
 
     /// Returns the group's budgets; none without a team store that responds.
@@ -277,14 +303,15 @@ impl Gateway {
         if unshared.calls.is_empty() {
             return Ok(());
         }
-        let is_saved = |entry: &LedgerEntry| entry.outcome.as_ref().is_some_and(|why| why.contains(STORED_BY_TEAM));
+        let projects = self.store.projects().map_err(|error| error.to_string())?;
         let calls = unshared.calls.iter().map(|(entry, _)| TeamCall {
             number: entry.number,
             at: entry.at,
             operation: entry.operation.clone(),
             unit: entry.unit.clone(),
             charged: entry.counts_as,
-            saved: if is_saved(entry) { entry.predicted_max.unwrap_or(1) } else { 0 },
+            saved: entry.saved(),
+            project: projects.get(&entry.session).cloned().unwrap_or_default(),
         });
         let added = team.add_calls(&unshared.machine, &self.service, &calls.collect::<Vec<_>>()).await;
         added.map_err(|error| error.to_string())?;

@@ -121,6 +121,8 @@ pub struct Balances {
     /// Every counter, known and unknown, sorted by name.
     pub counters: Vec<Counter>,
     pub unparsed: Vec<UnparsedPart>,
+    /// Earlier readings of the requests of this month: when, and how many were used.
+    pub earlier: Vec<(Holder, Timestamp, u64)>,
 }
 
 impl Balances {

@@ -2,6 +2,7 @@
 
 use super::{Period, Price, Unit};
 use crate::text::thousands;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
@@ -27,7 +28,7 @@ pub enum BudgetPeriod {
 }
 
 /// What the group may spend in a day or a month (UTC), as its lead has set it in the team store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GroupBudget {
     pub period: Period,
     pub limit: u64,
@@ -47,15 +48,12 @@ pub enum TeamOverride {
 }
 
 impl GroupBudget {
-    /// Returns this budget if a call may exceed it at worst; `further` units are planned before it.
-    pub fn exceeded(self, price: &Price, further: u64, is_incident: bool) -> Option<OverBudget> {
-        let Self { period, limit, reserve, .. } = self;
-        let spent = self.spent.saturating_add(further);
-        let worst = price.verdict.units.max;
+    /// Returns this budget if calls may exceed it at worst.
+    pub fn exceeded(self, unit: Unit, worst: Option<u64>, is_incident: bool) -> Option<OverBudget> {
+        let Self { period, limit, reserve, spent } = self;
         let fits = |limit| worst.is_some_and(|worst| worst == 0 || spent.saturating_add(worst) <= limit);
         let reserve = if is_incident { 0 } else { reserve };
         let usual = limit.saturating_sub(reserve);
-        let unit = price.verdict.unit;
         let reserve = if fits(limit) { limit.saturating_sub(spent.max(usual)) } else { 0 };
         let over =
             OverBudget { span: BudgetPeriod::Group(period), limit: usual, spent: Some(spent), worst, unit, reserve };

@@ -21,6 +21,8 @@
 //! | [`Plan`] | several operations, whose sum is compared with the balances |
 //! | [`Budget`] | the spending limits of the user |
 //! | [`GroupBudget`] | a spending limit of the team |
+//! | [`CallCost`] | what calls cost by person, day, operation and project |
+//! | [`Projection`] | the use of a monthly limit at the end of the month |
 //! | [`audit::Window`] | the time between two readings of a counter: predicted and counted units |
 //!
 //! Everything here is a pure function: no clock (time is an argument), no network, no files.
@@ -29,22 +31,26 @@
 pub mod audit;
 mod balance;
 mod budget;
+mod costs;
 mod entitlement;
 mod operation;
 mod options;
 mod plan;
 mod pool;
 mod price;
+mod projection;
 mod rules;
 
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, UnparsedPart, Usage};
 pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, GroupBudget, OverBudget, SpentUnits, TeamOverride, in_units};
+pub use costs::{CallCost, CostGrouping, CostSum};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, split_words};
 pub use plan::{Fit, Forecast, ForecastLine, Plan, UnitTotal};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Basis, Outcome, Price, Settlement, State, Units, price};
+pub use projection::Projection;
 pub use rules::{NO_LICENCE, PriceRule, RULES};
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::records::{self, Store};
 use super::report_files::moment;
 use crate::quota::audit::{self, AuditedCall, CounterReading, Finding, LedgerEntry, QuotaSnapshot, Window};
 use crate::quota::{Holder, Period, State, Unit};
-use jiff::SignedDuration;
-use rusqlite::{Connection, params};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::BTreeMap;
 
 /// Age at which a reading is deleted: it explains no call of this month any more.
@@ -17,6 +17,17 @@ const MAX_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
 const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
 
 impl Store {
+    /// Returns the first reading since a moment of a holder's requests of a month: its time, and the units used.
+    pub fn earlier_use(&self, payer: Payer<'_>, holder: Holder, since: Timestamp) -> Result<Option<(Timestamp, u64)>> {
+        let select = "SELECT at, used FROM counters WHERE profile = ?1 AND service = ?2 AND unit = ?3 AND period = ?4
+                      AND holder = ?5 AND at >= ?6 ORDER BY look LIMIT 1";
+        let unit = Unit::Request.name();
+        let period = Period::Monthly.name();
+        let values = params![payer.profile, payer.service, unit, period, holder.name(), since.as_millisecond()];
+        let read = |row: &Row<'_>| Ok((moment(row.get(0)?), u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
+        self.read(|connection| connection.query_row(select, values, read).optional())
+    }
+
     /// Returns the number of the last entry of the ledger, zero for none.
     pub fn last_entry(&self) -> Result<i64> {
         self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))

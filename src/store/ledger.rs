@@ -10,6 +10,7 @@
 //! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
 use super::Result;
+use super::outbox::OUTBOX;
 use super::records::{self, Store};
 use super::report_files::{digest, moment};
 use crate::files;
@@ -73,6 +74,8 @@ pub struct NewEntry<'a> {
     /// The account whose counters it is charged to.
     pub account: Option<&'a str>,
     pub budget: Budget,
+    /// The tag of this run, by which costs are summed.
+    pub project: Option<&'a str>,
     /// Requests in 60 seconds that the service accepts, as configured or learned.
     pub per_minute: Option<u64>,
 }
@@ -238,6 +241,10 @@ impl Store {
             key = key.map(|key| Sha256::digest(key).to_vec());
             let shown = key.as_deref().and_then(|digest| digest.get(..4)).map(crate::text::hex);
             what = shown.map_or_else(|| operation.to_owned(), |shown| format!("{operation} #{shown}"));
+        }
+        if let Some(project) = entry.project {
+            transaction.execute_batch(OUTBOX)?;
+            transaction.execute("INSERT OR REPLACE INTO project VALUES (?1, ?2)", [entry.session, project])?;
         }
         let values = params![
             call.entry,

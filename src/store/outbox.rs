@@ -8,11 +8,13 @@ use super::reports::key_of;
 use crate::quota::audit::LedgerEntry;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
+use std::collections::HashMap;
 
-/// Made with the first response that is to be shared: a store without a team has none.
-const OUTBOX: &str = "
+/// Made with the first use: a store without a team and projects has none.
+pub(super) const OUTBOX: &str = "
 CREATE TABLE IF NOT EXISTS outbox (service TEXT NOT NULL, key BLOB NOT NULL, PRIMARY KEY (service, key));
 CREATE TABLE IF NOT EXISTS machine (id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS project (session TEXT PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS shared_call (id INTEGER PRIMARY KEY, checksum INTEGER);";
 
 /// Maximum number of calls that are shared at once.
@@ -81,6 +83,14 @@ impl Store {
                 machine,
                 calls: entries.into_iter().map(with_checksum).collect::<rusqlite::Result<_>>()?,
             })
+        })
+    }
+
+    /// Returns the project of each session that has one.
+    pub fn projects(&self) -> Result<HashMap<String, String>> {
+        self.with_outbox(|transaction| {
+            let mut select = transaction.prepare("SELECT session, name FROM project")?;
+            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 

@@ -15,27 +15,23 @@ const SET: &str = "INSERT INTO behaview.budget (service, period, units, reserve)
 
 const REMOVE: &str = "DELETE FROM behaview.budget WHERE service = $1 AND period = $2";
 
-/// A call that is about to be sent, by its entry in the ledger of a machine.
-pub struct PlannedCall<'a> {
-    pub service: &'a str,
-    pub machine: &'a str,
-    pub number: i64,
-    /// Its maximum cost in units; `None` if unknown.
-    pub worst: Option<u64>,
-    /// Whether the reserve for incidents may be spent.
-    pub is_incident: bool,
-}
-
 impl Team {
-    /// Counts a call until [`Self::add_calls`] has its cost; or returns the budgets that forbid it.
-    pub async fn reserve(&self, call: PlannedCall<'_>) -> Result<Vec<GroupBudget>, TeamError> {
-        let worst = call.worst.map(integer);
+    /// Counts a call, by its number in the ledger of a machine, as `worst` units until
+    /// [`Self::add_calls`] has its cost; or returns the budgets, one of which does not allow it.
+    pub async fn reserve(
+        &self,
+        service: &str,
+        (machine, number): (&str, i64),
+        worst: Option<u64>,
+        is_incident: bool,
+    ) -> Result<Vec<GroupBudget>, TeamError> {
+        let worst = worst.map(integer);
         let parameters: [Parameter<'_>; 5] = [
-            (&call.service, Type::TEXT),
-            (&call.machine, Type::TEXT),
-            (&call.number, Type::INT8),
+            (&service, Type::TEXT),
+            (&machine, Type::TEXT),
+            (&number, Type::INT8),
             (&worst, Type::INT8),
-            (&call.is_incident, Type::BOOL),
+            (&is_incident, Type::BOOL),
         ];
         self.rows(RESERVE, &parameters).await
     }

@@ -1,21 +1,24 @@
 //! The ledgers of the group in one table: each person's calls by cost, not by what they were about.
 
 use super::{Parameter, Team, TeamError, in_transfer};
+use crate::quota::CallCost;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// Adds calls; one that is there already has been settled since.
-const ADD_CALLS: &str = "INSERT INTO behaview.call (machine, number, at, service, operation, unit, charged, saved)
-    SELECT $1, number, at, $2, operation, unit, charged, saved FROM unnest($3::bigint[], $4::bigint[], $5::text[],
-        $6::text[], $7::bigint[], $8::bigint[]) AS new (number, at, operation, unit, charged, saved)
+const ADD_CALLS: &str =
+    "INSERT INTO behaview.call (machine, number, at, service, operation, unit, charged, saved, project)
+    SELECT $1, number, at, $2, operation, unit, charged, saved, project FROM unnest($3::bigint[], $4::bigint[],
+        $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
+        AS new (number, at, operation, unit, charged, saved, project)
     ON CONFLICT (person, machine, number) DO UPDATE SET charged = excluded.charged, saved = excluded.saved";
 
 const SUMS: &str =
     "SELECT to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), person, operation, unit,
-        count(*), sum(charged)::bigint, sum(saved)::bigint
-    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4 LIMIT 10000";
+        count(*), sum(charged)::bigint, sum(saved)::bigint, project
+    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4, 8 ORDER BY 1 DESC, 2, 3, 4, 8 LIMIT 100000";
 
 /// A call of the ledger as the team sees it.
 #[derive(Debug, Clone)]
@@ -25,21 +28,11 @@ pub struct TeamCall {
     pub at: Timestamp,
     pub operation: String,
     pub unit: String,
+    /// The tag of its run; empty without one.
+    pub project: String,
     /// The units that it counts as.
     pub charged: u64,
     /// The units that it would have cost without the team.
-    pub saved: u64,
-}
-
-/// What a person's calls of one operation cost on a day (UTC).
-#[derive(Debug, Clone)]
-pub struct TeamCost {
-    pub day: String,
-    pub person: Untrusted,
-    pub operation: Untrusted,
-    pub unit: Untrusted,
-    pub calls: u64,
-    pub charged: u64,
     pub saved: u64,
 }
 
@@ -53,7 +46,8 @@ impl Team {
         let saved = integers(|call| i64::try_from(call.saved).unwrap_or(i64::MAX));
         let operations: Vec<_> = calls.iter().map(|call| &*call.operation).collect();
         let units: Vec<_> = calls.iter().map(|call| &*call.unit).collect();
-        let parameters: [Parameter<'_>; 8] = [
+        let projects: Vec<_> = calls.iter().map(|call| &*call.project).collect();
+        let parameters: [Parameter<'_>; 9] = [
             (&machine, Type::TEXT),
             (&service, Type::TEXT),
             (&numbers, Type::INT8_ARRAY),
@@ -62,19 +56,20 @@ impl Team {
             (&units, Type::TEXT_ARRAY),
             (&charged, Type::INT8_ARRAY),
             (&saved, Type::INT8_ARRAY),
+            (&projects, Type::TEXT_ARRAY),
         ];
         in_transfer(self.client().await?.execute_typed(ADD_CALLS, &parameters)).await.map(drop)
     }
 
     /// What the group spent since a moment, the latest day first; of others only for a lead.
-    pub async fn costs(&self, service: &str, since: Timestamp) -> Result<Vec<TeamCost>, TeamError> {
+    pub async fn costs(&self, service: &str, since: Timestamp) -> Result<Vec<CallCost>, TeamError> {
         let since = since.as_millisecond();
         let parameters: [Parameter<'_>; 2] = [(&service, Type::TEXT), (&since, Type::INT8)];
         let rows = in_transfer(self.client().await?.query_typed(SUMS, &parameters)).await?;
         let units = |row: &Row, column| row.try_get::<_, i64>(column).map(|units| u64::try_from(units).unwrap_or(0));
         let text = |row: &Row, column| row.try_get::<_, String>(column).map(Untrusted::from);
         let cost = |row: &Row| {
-            Ok(TeamCost {
+            Ok(CallCost {
                 day: row.try_get(0)?,
                 person: text(row, 1)?,
                 operation: text(row, 2)?,
@@ -82,6 +77,7 @@ impl Team {
                 calls: units(row, 4)?,
                 charged: units(row, 5)?,
                 saved: units(row, 6)?,
+                project: text(row, 7)?,
             })
         };
         rows.iter().map(cost).collect()

@@ -13,16 +13,15 @@ mod error;
 mod ledger;
 mod schema;
 
-pub use budget::PlannedCall;
 pub use error::TeamError;
-pub use ledger::{TeamCall, TeamCost};
+pub use ledger::TeamCall;
 pub use schema::TeamRole;
 
 use crate::environment::Variables;
 use crate::text::Untrusted;
 use address::TeamAddress;
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -170,13 +169,14 @@ pub struct TeamClaim {
 }
 
 /// What a person has shared.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TeamShare {
     pub person: Untrusted,
     pub responses: u64,
     pub reports: u64,
     /// Compressed.
     pub bytes: u64,
+    #[serde(rename = "latest_at")]
     pub latest: Timestamp,
 }
 

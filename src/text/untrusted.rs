@@ -161,6 +161,13 @@ impl Untrusted {
     }
 }
 
+/// Serializes it as its Unicode text.
+impl serde::Serialize for Untrusted {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.unicode())
+    }
+}
+
 macro_rules! from {
     ($($text:ty),*) => {
         $(impl From<$text> for Untrusted {

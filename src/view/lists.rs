@@ -8,6 +8,7 @@ use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Role;
 use crate::app::export_form::{ExportForm, ExportTarget};
 use crate::app::list::Next;
+use crate::app::overlays::costs::{CostRows, CostView};
 use crate::app::overlays::group::{GroupRows, GroupView};
 use crate::app::overlays::indicators::{
     ArtifactList, FoundIndicators, IndicatorList, Part, SandboxArtifacts, TO_BLOCK,
@@ -17,6 +18,7 @@ use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
 use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
 use crate::app::overlays::triage::{TriageList, TriagedFiles};
 use crate::app::scan::ScanField;
+use crate::app::spending::counters::CountersView;
 use crate::app::{Area, Model};
 use crate::prevalence::Rarity;
 use crate::report::attributes::{AT_LEAST, cut_lists_label};
@@ -132,6 +134,29 @@ impl DrawList for TriagedFiles {
         let parts = name.into_iter().chain(file.labels.clone()).chain(findings).map(|text| text.visible_cut(MAX_CELL));
         let parts = parts.map(|part| part.to_string()).chain(file.unavailable.clone());
         Some((parts.collect::<Vec<_>>().join(" · "), Role::Detail))
+    }
+}
+
+impl DrawList for CostRows {
+    const HEADS: &'static [&'static str] = &["by", "name", "calls", "spent", "saved", "unit"];
+
+    fn title(list: &CostView, _: &Model) -> String {
+        format!("Who spends · this month · {}", shown_of(list.counts(), "sum"))
+    }
+
+    fn columns(_: &CostView, _: &[&Self::Row], room: usize, _: &Model) -> ListTable {
+        ListTable::of([10, room.saturating_sub(44).max(12), 8, 9, 8, 9], 0)
+    }
+
+    fn draw_row(_: &CostView, mut line: LineWriter<'_>, at: &ListTable, (by, sum): &Self::Row, _: &Model) {
+        at.text(&mut line, 0, by.name(), Role::Faint);
+        (1..).zip(sum.cells()).for_each(|(number, cell)| at.text(&mut line, number, &cell, Role::Text));
+    }
+
+    fn text_below(_: &CostView, model: &Model) -> Option<StyledText> {
+        let balances = model.quota_state.balances_now(model.now)?;
+        let projections = CountersView::new(&balances, model.now).projections;
+        Some((projections.iter().map(ToString::to_string).collect::<Vec<_>>().join(" · "), Role::Detail))
     }
 }
 

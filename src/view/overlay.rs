@@ -48,7 +48,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, 
             }
         };
     }
-    draw_each!(lists Palette HitList Indicators SandboxArtifacts ComparisonList OtherFileList RowPicker Findings Stored Group Triage;
+    draw_each!(lists Palette HitList Indicators SandboxArtifacts ComparisonList OtherFileList RowPicker Findings Stored Group Costs Triage;
         forms Prompt Planner Export Note Submit Age);
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const SIZES: [(u16, u16); 5] = [(200, 55), (120, 40), (80, 24), (60, 15), (40, 10)];
 
 /// The screens of an open file, each with the keys that lead to it from the list.
-const SCREENS: [(&str, &str); 25] = [
+const SCREENS: [(&str, &str); 26] = [
     ("list", "g"),
     ("next_page", "G"),
     ("pane", "1 j j"),
@@ -31,6 +31,7 @@ const SCREENS: [(&str, &str); 25] = [
     ("usage", "u"),
     ("counters", "b"),
     ("ledger", "L"),
+    ("costs", "B"),
     ("planner", "p v 2 - f i l e - r e p o r t space 5 enter"),
     ("stored", "H"),
     ("confirmation", "E"),

@@ -22,10 +22,13 @@ fn quota_shows_user_and_group_at_no_cost() {
         "\nday 00:00 UTC, in ",
         "\nother counters holder used allowed left %\ncases_creation_monthly user 0 20 20 0\n",
         "The group's limits are those of demo_response_team.\n",
+        "user: 1 of 10,000 requests this month, ",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
-    assert!(text(&output).lines().all(|line| line.chars().count() <= 80), "{}", text(&output));
+    let shown = text(&output);
+    let mut lines = shown.lines().filter(|line| !line.contains(" a day, "));
+    assert!(lines.all(|line| line.chars().count() <= 80), "{shown}");
     assert_eq!(cli.paid(), 1);
 }
 
@@ -90,6 +93,47 @@ fn usage_is_requested_by_thirty_days() {
     for days in ["0", "61", "x"] {
         assert_eq!(cli.run(&["usage", "--days", days]).status.code(), Some(2));
     }
+}
+
+#[test]
+fn month_is_summed_stated_and_warned_of() {
+    let cli = CliHarness::new();
+    for (project, refresh) in [("case 1", ""), ("=a|<b>", "--refresh")] {
+        let file = main_file();
+        let arguments = ["list", &file, refresh];
+        let arguments = if refresh.is_empty() { &arguments[..2] } else { &arguments };
+        assert!(cli.command(arguments).env("BEHAVIEW_PROJECT", project).output().unwrap().status.success());
+    }
+    let by = |what: &str| json(&cli.run(&["quota", "--by", what, "--json"]));
+    let sum = |name: &str| json!({"name": name, "unit": "request", "calls": 1, "counts_as": 1, "saved": 0});
+    let projects = by("project");
+    let sums = projects["sums"].as_array().unwrap();
+    assert!(sums.len() == 2 && sums.contains(&sum("case 1")) && sums.contains(&sum("=a|<b>")), "{projects}");
+    assert_eq!(
+        by("operation")["sums"],
+        json!([{"name": "private-behaviours", "unit": "request", "calls": 2, "counts_as": 2, "saved": 0}])
+    );
+    let shown = squeezed(&text(&cli.run(&["quota", "--by", "user"])));
+    assert!(shown.contains("this machine 2 2 0 request") && shown.contains("group: "), "{shown}");
+    // A statement asks no service, and no text in it is markup.
+    let requests = cli.demo.seen().len();
+    let state = |format: &str| text(&cli.run(&["quota", "--statement", format]));
+    for (format, words) in [
+        ("md", &["# Statement of 20", "| `=a\\|<b>` | 1 | 1 | 0 | `request` |", "| `20"][..]),
+        ("csv", &["\"by\",\"name\"", "\"project\",\"'=a|<b>\",\"1\",\"1\",\"0\",\"request\"\r\n"]),
+        ("html", &["<h1>Statement of 20", "<td>=a|&lt;b&gt;</td>", "default-src 'none'"]),
+    ] {
+        let stated = state(format);
+        assert!(words.iter().all(|word| stated.contains(word)) && !stated.contains("x<b>"), "{stated}");
+    }
+    assert!(!text(&cli.run(&["quota", "--statement", "md", "--month", "2020-02"])).contains("case"));
+    assert_eq!(cli.demo.seen().len(), requests);
+    for (percent, code) in [("41", 6), ("200", 0), ("x", 2)] {
+        let warned = cli.run(&["quota", "--warn-at", percent]);
+        assert_eq!(warned.status.code(), Some(code), "{warned:?}");
+        assert_eq!(errors(&warned).contains("% of the group's requests today are used"), code == 6, "{warned:?}");
+    }
+    assert_eq!(cli.run(&["quota", "--statement", "md", "--month", "now"]).status.code(), Some(2));
 }
 
 #[test]

@@ -20,6 +20,7 @@ const RUNS: &str = "dry run: list --dry-run --json --all FILE
     cost plan: cost plan v2-file-report~600 --balances --json
     cost rules: cost rules --json
     quota: quota --json
+    quota by: quota --by day --json
     usage: usage --json
     store import: store import report.json --json
     store list: store list --json

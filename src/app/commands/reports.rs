@@ -20,7 +20,7 @@ use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::prevalence;
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, Screen, StoreJob};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, Screen, ServiceCall, StoreJob};
 use crate::quota::{Kind, Operation};
 use crate::report::StoredItem;
 
@@ -267,6 +267,9 @@ commands! {
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
+    "spenders" [key('B')] "who spends", 9, OPEN,
+        "Show who spent the quota this month: by user, project, operation and day, from the team's ledger or this machine's; and where the pace leads"
+        if A_SERVICE => Local(|m| m.emit(ServiceCall::ReadCosts));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before sending any: what they cost, and what they leave to the user and the group"
         if A_SERVICE => Local(|m| m.overlays.put(Planner::empty()));

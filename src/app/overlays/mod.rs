@@ -1,5 +1,6 @@
 //! The stack of overlays: the top one has the keys, and "back" closes it.
 
+pub(crate) mod costs;
 pub mod detail;
 pub mod findings;
 pub mod generic;
@@ -12,6 +13,7 @@ pub mod stored;
 pub mod text_page;
 pub mod triage;
 
+pub use costs::{CostRows, CostView};
 pub use detail::{Detail, DetailRow, ResponseTree};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
@@ -170,6 +172,7 @@ overlays! {
     Triage(TriageList),
     Age(AgeForm),
     Group(GroupView),
+    Costs(CostView),
     Submit(SubmitForm),
 }
 

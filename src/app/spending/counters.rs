@@ -1,7 +1,9 @@
 //! The service's counters and the usage by day, in rows for commands and the app.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, Unit, UnparsedPart, Usage};
+use crate::quota::{
+    Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, Projection, Unit, UnparsedPart, Usage,
+};
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,6 +24,7 @@ pub struct CountersView<'a> {
     /// Known counters first, by unit and period.
     counters: Vec<CounterView<'a>>,
     unparsed: &'a [UnparsedPart],
+    pub projections: Vec<Projection>,
 }
 
 #[derive(Serialize)]
@@ -58,7 +61,8 @@ impl<'a> CountersView<'a> {
         let is_private = |counter: &Counter| counter.name.starts_with("private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let counters = counters.into_iter().map(|counter| CounterView::new(counter, now)).collect();
-        Self { counters, unparsed: &balances.unparsed }
+        let projections = Holder::ALL.into_iter().filter_map(|holder| Projection::new(balances, holder, now)).collect();
+        Self { counters, unparsed: &balances.unparsed, projections }
     }
 
     /// Returns the cells of each side of each counter, for [`KNOWN_HEADING`] or [`OTHERS_HEADING`].
@@ -82,7 +86,8 @@ impl<'a> CountersView<'a> {
         let is_alone = groups.count() == 0;
         let taught = self.counters.iter().any(|counter| counter.name == MINUTE_LIMIT);
         let taught = taught.then(|| "The limit of requests/minute is as set, or as a refusal taught.".to_owned());
-        lenders.chain(is_alone.then_some(none)).chain(taught).chain(unparsed(self.unparsed))
+        let projections = self.projections.iter().map(|projection| format!("{projection}."));
+        lenders.chain(is_alone.then_some(none)).chain(taught).chain(projections).chain(unparsed(self.unparsed))
     }
 }
 

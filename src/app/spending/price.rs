@@ -228,20 +228,11 @@ impl QuotaState {
         let allowance = || self.allowance.as_of(now, self.spent.values().copied().sum());
         let is_over = || !allowance().allows(plan.worst(), self.spent_with(calls).into_values().sum());
         let quota_obstacle = || plan.prices.iter().find_map(|price| self.quota_obstacle(price, now));
-        let over = || is_over().then_some(Obstacle::OverBudget).or_else(|| self.group_obstacle(plan));
+        let exceeds = |budget: &GroupBudget| budget.exceeded(Unit::Request, plan.worst(), self.is_incident).is_some();
+        let is_over_group = || self.group_budgets.iter().any(exceeds);
+        let over_group = || is_over_group().then_some(Obstacle::OverGroupBudget);
+        let over = || is_over().then_some(Obstacle::OverBudget).or_else(over_group);
         is_paid(plan).then(|| quota_obstacle().or_else(over)).flatten()
-    }
-
-    /// Returns the obstacle if the group's budgets, as last read, do not allow the whole plan.
-    fn group_obstacle(&self, plan: &Plan) -> Option<Obstacle> {
-        let mut before = 0_u64;
-        let mut is_over = |price: &Price| {
-            let is_over = |budget: &GroupBudget| budget.exceeded(price, before, self.is_incident).is_some();
-            let is_over = self.group_budgets.iter().any(is_over);
-            before = before.saturating_add(price.verdict.units.max.unwrap_or(0));
-            is_over
-        };
-        plan.prices.iter().any(&mut is_over).then_some(Obstacle::OverGroupBudget)
     }
 
     /// Returns the remaining quota, if it is known to be less than the plan's price.

@@ -93,6 +93,7 @@ impl Performer {
                 self.gateway.iter().for_each(|gateway| gateway.cancel(&request));
             }
             Effect::Service(ServiceCall::Permit(what)) => self.gateway.iter().for_each(|gateway| gateway.permit(what)),
+            Effect::Service(ServiceCall::ReadCosts) => self.read_costs(),
             Effect::Service(ServiceCall::FindShared(requests)) => self.find_shared(requests),
             Effect::Store(job) => self.use_store(job),
             Effect::Report(job) => self.read_report(job),
@@ -126,6 +127,18 @@ impl Performer {
             let request = quote.request().clone();
             ServiceEvent::Ended(request, response(&quote, Err(bug))).into()
         });
+    }
+
+    fn read_costs(&self) {
+        let (Some(gateway), Some(runtime)) = (self.gateway.clone(), &self.threads) else { return };
+        let work = self.work();
+        let read = runtime.spawn(async move {
+            work.send(match gateway.costs(Period::Monthly.began(gateway.now())).await {
+                Ok(costs) => ServiceEvent::Costs(costs).into(),
+                Err(error) => Message::Notice(sentence(&error.to_string())),
+            });
+        });
+        self.watch(read, |bug| Message::Notice(bug.to_string()));
     }
 
     /// Asks what the team has paid for; then shares what is not shared yet.
@@ -236,7 +249,7 @@ async fn share(work: &Task, gateway: &Gateway) {
 fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored: bool) -> Response {
     match (response, request) {
         (Response::Balances(balances), _) => {
-            Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
+            Response::Balances(gateway.completed(balances.clone()).unwrap_or(balances))
         }
         (Response::Page(mut page, received, unkept), Request::Behaviours { file, .. }) if is_stored => {
             disk::load_reports(gateway, file, &mut page);

@@ -12,7 +12,19 @@ fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> 
     let payer = payer("p", Some(7));
     let claim = K;
     let budget = Budget::default();
-    NewEntry { at, clock: at, session, payer, what: "w", claim, price, account: None, budget, per_minute: None }
+    NewEntry {
+        at,
+        clock: at,
+        session,
+        payer,
+        what: "w",
+        project: None,
+        claim,
+        price,
+        account: None,
+        budget,
+        per_minute: None,
+    }
 }
 
 fn payer(profile: &str, key_digest: Option<i64>) -> Payer<'_> {

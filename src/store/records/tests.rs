@@ -14,7 +14,19 @@ fn charge(store: &Store) {
     let claim = None;
     let price = &price;
     let session = "s";
-    let entry = NewEntry { at, clock: at, session, payer: WHOSE, what: "w", claim, price, account, budget, per_minute };
+    let entry = NewEntry {
+        at,
+        clock: at,
+        session,
+        payer: WHOSE,
+        what: "w",
+        project: None,
+        claim,
+        price,
+        account,
+        budget,
+        per_minute,
+    };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
     store.settle(call, price.settle(Outcome::Received), "200", at).unwrap();
 }
