@@ -4,7 +4,7 @@
 //! of the table may share a key if they never apply together: `enter` in the list and in a pane.
 
 use crate::app::{Command, Model, Screen};
-use crate::text::wrap_cut;
+use crate::text::{nearest, wrap_cut};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -337,9 +337,9 @@ fn meet(one: &Command, other: &Command, key: Key) -> Option<KeyContext> {
 }
 
 fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> {
-    let unknown = || match similar(change.command).as_slice() {
-        [] => format!("unknown command `{}`; see `behaview keys`", change.command),
-        some => format!("unknown command `{}`; perhaps {}", change.command, some.join(", ")),
+    let unknown = || match nearest(change.command, Command::all().map(|command| command.name)) {
+        None => format!("unknown command `{}`; see `behaview keys`", change.command),
+        Some(near) => format!("unknown command `{}`; perhaps {near}", change.command),
     };
     let command = Command::named(change.command).ok_or_else(unknown)?;
     let key = |name: &&str| name.parse::<Key>().map_err(|error| format!("`{name}`: {error}"));
@@ -347,15 +347,6 @@ fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> 
     let mut seen = HashSet::new();
     keys.retain(|key| seen.insert(*key));
     Ok((command, keys))
-}
-
-fn similar(name: &str) -> Vec<&'static str> {
-    let alike = |known: &&str| {
-        let start = name.get(..3).unwrap_or(name);
-        let end = name.get(name.len().saturating_sub(4)..).unwrap_or(name);
-        !name.is_empty() && (known.starts_with(start) || known.ends_with(end))
-    };
-    Command::all().map(|command| command.name).filter(alike).take(4).collect()
 }
 
 impl Model {
