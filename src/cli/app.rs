@@ -79,12 +79,11 @@ fn browse(
     mut model: Model,
     gateway: Option<Arc<Gateway>>,
     (folders, config): (&Folders, &Config),
-    mut remarks: Vec<String>,
+    remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
 ) -> Result<RunExit> {
     let path = config.is_persistent().then(|| folders.state_file());
-    let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
-    remarks.extend(remark);
+    let before = path.as_deref().map(crate::state::read).unwrap_or_default();
     model.resume(before.clone());
     open(&mut model);
     if !remarks.is_empty() {
