@@ -1,6 +1,6 @@
 //! `behaview files`: lists the private files of the group, or its analyses.
 
-use super::list::{FURTHER_PAGES, MAX_PAGES, MORE_PAGES};
+use super::list::{MAX_PAGES, MORE_PAGES, print_dry_run_of_lists};
 use super::*;
 use crate::report::{GroupEntry, GroupPage, Retention};
 use crate::request::GroupList;
@@ -28,12 +28,9 @@ impl FilesArgs {
         let list = if self.analyses { GroupList::Analyses } else { GroupList::Files };
         let mut pages = if self.refresh { Vec::new() } else { load_group(&setup.gateway, list)? };
         if self.spending.dry_run {
-            let is_open = self.all && pages.last().is_none_or(|(_, page)| page.end.cursor.is_some());
-            let cursors = pages.iter().map(|(_, page)| page.end.cursor.clone()).filter(Option::is_some);
-            let cursors = std::iter::once(None).chain(cursors).take(if self.all { usize::MAX } else { 1 });
-            let requests = cursors.map(|cursor| Request::GroupList { list, cursor }).collect();
-            let remark = is_open.then(|| (FURTHER_PAGES.to_owned(), Units { min: 0, max: None }));
-            return print_dry_run(&setup, requests, self.refresh, remark);
+            let ends = pages.into_iter().map(|(_, page)| page.end).collect();
+            let lists = vec![(Request::GroupList { list, cursor: None }, ends)];
+            return print_dry_run_of_lists(&setup, lists, self.all, self.refresh);
         }
         let fetched = self.fetch(&setup, list, &mut pages);
         print_cost(&setup)?;

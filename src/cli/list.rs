@@ -4,8 +4,8 @@ use super::document::as_service_name;
 use super::query::warn_if_quarantined;
 use super::*;
 use crate::quota::Plan;
-use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
-use crate::runtime::load_pages;
+use crate::report::page::{NO_WAY_ON, Page, PageEnd, PageEntry, PageError, ReportSummary};
+use crate::runtime::load_list;
 use tokio::runtime::Runtime;
 
 #[derive(Debug, Args)]
@@ -41,13 +41,30 @@ enum ListFormat {
 }
 
 /// The remark on the price of pages that are not known yet.
-pub(super) const FURTHER_PAGES: &str =
+const FURTHER_PAGES: &str =
     "Each further page costs the same; how many there are is known when the one before it is there.";
 
 pub(super) const MORE_PAGES: &str = "There are more pages: --all fetches them, each for one request.";
 
 /// Maximum number of pages that `--all` fetches in one run.
 pub(super) const MAX_PAGES: usize = 100;
+
+/// Prices the first page of each list, or its stored pages and the first that is not stored.
+pub(super) fn print_dry_run_of_lists(
+    setup: &Setup,
+    lists: Vec<(Request, Vec<PageEnd>)>,
+    all: bool,
+    refresh: bool,
+) -> Result<()> {
+    let is_open = all && lists.iter().any(|(_, ends)| ends.last().is_none_or(|end| end.cursor.is_some()));
+    let requests = lists.into_iter().flat_map(|(first, ends)| {
+        let cursors = ends.into_iter().filter_map(|end| end.cursor).take(if all { usize::MAX } else { 0 });
+        let further: Vec<_> = cursors.map(|cursor| first.at_page(Some(cursor))).collect();
+        std::iter::once(first).chain(further)
+    });
+    let remark = is_open.then(|| (FURTHER_PAGES.to_owned(), Units { min: 0, max: None }));
+    print_dry_run(setup, requests.collect(), refresh, remark)
+}
 
 #[derive(Default, Serialize)]
 struct ListOutput {
@@ -189,20 +206,12 @@ impl ListArgs {
         }
     }
 
-    /// Prices the stored pages and the first page that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
-        let mut requests = Vec::new();
-        let mut is_open = false;
-        let listing = setup.gateway.client.profile().listing;
-        for file in files.iter().filter_map(Subject::service) {
-            let pages = if self.refresh { Vec::new() } else { load_pages(&setup.gateway, file, listing)? };
-            let cursors = pages.iter().map(|(_, page)| page.end.cursor.clone()).filter(Option::is_some);
-            let cursors = std::iter::once(None).chain(cursors).take(if self.all { usize::MAX } else { 1 });
-            requests.extend(cursors.map(|cursor| Request::Behaviours { file: file.clone(), listing, cursor }));
-            is_open |= self.all && pages.last().is_none_or(|(_, page)| page.end.cursor.is_some());
-        }
-        let remark = is_open.then(|| (FURTHER_PAGES.to_owned(), Units { min: 0, max: None }));
-        print_dry_run(setup, requests, self.refresh, remark)
+        let lists = files.iter().filter_map(Subject::service).map(|file| {
+            let pages = if self.refresh { Vec::new() } else { load_list(&setup.gateway, file)? };
+            Ok((setup.gateway.list_of(file), pages.into_iter().map(|(_, page)| page.end).collect()))
+        });
+        print_dry_run_of_lists(setup, lists.collect::<Result<_>>()?, self.all, self.refresh)
     }
 
     fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {

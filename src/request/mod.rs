@@ -156,6 +156,15 @@ impl Request {
         (files.len() > 1).then(|| each.collect())
     }
 
+    /// Returns the request for the page of this cursor in the same list.
+    pub fn at_page(&self, cursor: Option<Untrusted>) -> Self {
+        match self.clone() {
+            Self::Behaviours { file, listing, .. } => Self::Behaviours { file, listing, cursor },
+            Self::GroupList { list, .. } => Self::GroupList { list, cursor },
+            other => other,
+        }
+    }
+
     pub fn operation(&self) -> Operation {
         let kind = match self {
             Self::Behaviour { .. } => Kind::PrivateBehaviour,

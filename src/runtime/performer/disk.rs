@@ -13,9 +13,9 @@ use crate::quota::{Period, State};
 use crate::report::body::BodyFiller;
 use crate::report::identifier::{Hashes, Identifier, Sha256};
 use crate::report::note::Note;
-use crate::report::page::Page;
-use crate::report::{Cancel, Deletion, GroupPage, StoredItem};
-use crate::request::{GroupList, Listing, Request, ScanOptions, Submission};
+use crate::report::page::{Page, PageEnd, PageError};
+use crate::report::{Body, Cancel, Deletion, GroupPage, StoredItem};
+use crate::request::{GroupList, Request, ScanOptions, Submission};
 use crate::store::{StoreError, StoredReport};
 use crate::text::{self, Untrusted, bytes, count};
 use jiff::Timestamp;
@@ -181,9 +181,8 @@ pub fn load_file(
     gateway: &Gateway,
     file: &Sha256,
 ) -> Result<(LoadedFile, Vec<(StoredReport, BodyFiller)>), StoreError> {
-    let listing = gateway.client.profile().listing;
     gateway.read_unread(Some(file))?;
-    let pages = load_pages(gateway, file, listing)?;
+    let pages = load_list(gateway, file)?;
     let (reports, unstored) = stored_reports_of(gateway, file, &pages)?;
     let mut absent = Vec::new();
     for identifier in unstored {
@@ -238,22 +237,33 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
     Ok(())
 }
 
-/// Returns the stored list pages of a file, in an unbroken sequence from the first.
-pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<(Timestamp, Page)>, StoreError> {
+/// Returns the stored list pages of a file.
+pub fn load_list(gateway: &Gateway, file: &Sha256) -> Result<Vec<(Timestamp, Page)>, StoreError> {
+    load_pages(gateway, gateway.list_of(file), |body| Page::of_file(body, file), |page| &page.end)
+}
+
+/// Returns the stored pages of a list of the group.
+pub fn load_group(gateway: &Gateway, list: GroupList) -> Result<Vec<(Timestamp, GroupPage)>, StoreError> {
+    load_pages(gateway, Request::GroupList { list, cursor: None }, GroupPage::of, |page| &page.end)
+}
+
+/// Returns the stored pages of a list, in an unbroken sequence from this one.
+fn load_pages<T>(
+    gateway: &Gateway,
+    mut request: Request,
+    parse: impl Fn(&Body) -> Result<T, PageError>,
+    end: fn(&T) -> &PageEnd,
+) -> Result<Vec<(Timestamp, T)>, StoreError> {
     let mut pages = Vec::new();
-    let mut cursor = None;
     let mut asked = HashSet::new();
-    while asked.insert(cursor.clone()) {
-        let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let key = request.storage_key().unwrap_or_default();
-        let Some(stored) = gateway.store.response(&gateway.service, &key)? else { break };
+    while asked.insert(request.clone()) {
+        let Some(stored) = gateway.stored(&request)? else { break };
         // A stored page that is no longer readable ends the list.
-        let Ok(page) = Page::of_file(&stored.body, file) else { break };
-        cursor = page.end.cursor.clone();
+        let Ok(page) = parse(&stored.body) else { break };
+        let cursor = end(&page).cursor.clone();
         pages.push((stored.received, page));
-        if cursor.is_none() {
-            break;
-        }
+        let Some(cursor) = cursor else { break };
+        request = request.at_page(Some(cursor));
     }
     Ok(pages)
 }
@@ -261,24 +271,6 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 fn group_event(gateway: &Gateway, list: GroupList) -> Result<StoreEvent, StoreError> {
     let reports = gateway.store.count_reports(&gateway.service)?;
     Ok(StoreEvent::Group(list, load_group(gateway, list)?, reports))
-}
-
-/// Loads the stored pages of a list of the group, without a gap from the first.
-pub fn load_group(gateway: &Gateway, list: GroupList) -> Result<Vec<(Timestamp, GroupPage)>, StoreError> {
-    let mut pages = Vec::new();
-    let mut cursor = None;
-    let mut asked = HashSet::new();
-    while asked.insert(cursor.clone()) {
-        let Some(stored) = gateway.stored(&Request::GroupList { list, cursor: cursor.clone() })? else { break };
-        // A stored page that is no longer readable ends the list.
-        let Ok(page) = GroupPage::of(&stored.body) else { break };
-        cursor.clone_from(&page.end.cursor);
-        pages.push((stored.received, page));
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(pages)
 }
 
 /// Adds the reports of a stored page, which are stored separately.

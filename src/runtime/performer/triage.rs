@@ -2,7 +2,7 @@
 
 use super::disk::stored_reports_of;
 use super::values::twins;
-use super::{SendPace, Task, load_pages};
+use super::{SendPace, Task, load_list};
 use crate::app::prevalence::ReportOrigin;
 use crate::app::{ReportEvent, Ticket};
 use crate::gateway::Gateway;
@@ -27,7 +27,7 @@ pub fn triage(
 ) -> Result<Option<TriagedFile>, StoreError> {
     let listing = gateway.client.profile().listing;
     gateway.read_unread(Some(file))?;
-    let pages = load_pages(gateway, file, listing)?;
+    let pages = load_list(gateway, file)?;
     let (stored, unstored) = stored_reports_of(gateway, file, &pages)?;
     let pages: Vec<_> = pages.into_iter().map(|(_, page)| page).collect();
     let mut found = TriagedFile::new(file.clone(), listing, &pages, unstored);
