@@ -382,7 +382,7 @@ pub struct Settings {
     /// Why the store ends with the run, if it does.
     pub forgets: Option<&'static str>,
     pub has_shell: bool,
-    /// Names of settings, each with a text of its value and origin.
+    /// Tables of settings, each with a text of its value and origin, and its description.
     pub in_effect: Vec<(String, String)>,
     /// Whether the service is the demo: its costs are make-believe.
     pub is_demo: bool,

@@ -69,7 +69,7 @@ fn show(form: &FormatFlags, common: &Common) -> Result<()> {
     });
     let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings, "user_object": read});
     print(form.json, &shown, || {
-        let rows = settings.iter().map(|EffectiveSetting { name, value, origin }| {
+        let rows = settings.iter().map(|EffectiveSetting { name, value, origin, .. }| {
             [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), origin.to_string()]
         });
         table(["setting", "value", "from"], rows)

@@ -40,14 +40,18 @@ pub struct EffectiveSetting {
     pub value: Option<String>,
     #[serde(flatten)]
     pub origin: SettingOrigin,
+    #[serde(skip)]
+    pub(super) about: &'static str,
 }
 
 impl EffectiveSetting {
-    /// Returns its name, and a text for the screen: `budget.session = 5 (flag)`.
+    /// Returns its table and a text for the screen: `budget.session = 5 (flag). The maximum cost …`.
     pub fn label(&self) -> (String, String) {
         let name = to_visible(&self.name);
         let value = self.value.as_ref().map(|value| format!("{name} = {} ({})", to_visible(value), self.origin));
-        (self.name.clone(), value.unwrap_or_else(|| format!("{name}: not set")))
+        let value = value.unwrap_or_else(|| format!("{name}: not set"));
+        let table = self.name.split_once('.').map_or("", |(table, _)| table);
+        (table.to_owned(), format!("{value}. {}", self.about))
     }
 }
 
@@ -257,7 +261,7 @@ impl Layers {
             all.extend(names.into_iter().map(|name| {
                 let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
                 let value = get(&self.table, &name).map(|value| setting.shown(value));
-                EffectiveSetting { value: value.or(default), origin: self.origin(&name), name }
+                EffectiveSetting { value: value.or(default), origin: self.origin(&name), name, about: setting.about }
             }));
         }
         all

@@ -295,11 +295,12 @@ impl Config {
     pub fn effective(&self) -> Vec<EffectiveSetting> {
         let has_key = self.key_finder();
         let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
-        let shown = |EffectiveSetting { name, value, origin }: &EffectiveSetting| {
+        let shown = |setting: &EffectiveSetting| {
+            let EffectiveSetting { name, value, .. } = setting;
             let name = name.split('.').map(part).collect::<Vec<_>>().join(".");
             let name = if has_key(&name) { "…".to_owned() } else { name };
             let value = value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
-            EffectiveSetting { name, value, origin: origin.clone() }
+            EffectiveSetting { name, value, ..setting.clone() }
         };
         self.effective.iter().map(shown).collect()
     }

@@ -26,6 +26,8 @@ pub struct Setting {
     pub(crate) name: String,
     /// Value in effect without the setting, as TOML; empty for none.
     pub(crate) default: &'static str,
+    /// Its description in the template.
+    pub(super) about: &'static str,
 }
 
 fn settings_of(template: &'static str) -> Vec<Setting> {
@@ -42,7 +44,7 @@ fn settings_of(template: &'static str) -> Vec<Setting> {
             let name = format!("{table}{name}").replace("profiles.lab.", PROFILE).replace("keys.zoom", "keys.*");
             let end = comment.rsplit_once("; default ").and_then(|(_, end)| end.rsplit_once(" ("));
             let default = end.map_or("", |(default, _)| default);
-            settings.push(Setting { name, default });
+            settings.push(Setting { name, default, about: comment });
         }
     }
     settings

@@ -103,34 +103,14 @@ impl TextPage {
         Self::new("Prices of the keys here", paragraphs, columns)
     }
 
-    /// Returns all settings: value and origin in effect, and the description of the config file.
+    /// Returns all settings, each with its table: value and origin in effect, and its description.
     pub(crate) fn settings(settings: &[(String, String)], columns: usize) -> Self {
-        let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect.";
-        let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
-        let mut words = String::new();
-        let mut section = "";
-        let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
-        for line in lines.filter_map(|line| line.strip_prefix('#')) {
-            match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {
-                (Some(text), _) => words.push_str(text),
-                (None, Some(name)) => {
-                    section = name;
-                    paragraphs.push(paragraph("", ""));
-                }
-                (None, None) => {
-                    let key = line.split(' ').next().unwrap_or_default();
-                    let full = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
-                    let own = section.strip_prefix("profiles.lab").map(|inner| format!("{inner}.{key}"));
-                    let in_effect = settings.iter().filter(|(name, _)| match &own {
-                        Some(own) => name.starts_with("profiles.") && name.ends_with(own),
-                        None => *name == full || section == "keys" && name.starts_with("keys."),
-                    });
-                    let mut shown: Vec<_> = in_effect.map(|(_, shown)| shown.clone()).collect();
-                    shown.extend(shown.is_empty().then(|| format!("{full}: not set")));
-                    let words = std::mem::take(&mut words);
-                    paragraphs.extend(shown.into_iter().map(|shown| paragraph("", format!("{shown}. {words}"))));
-                }
-            }
+        let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect. \
+                    keys.COMMAND in it sets the keys of a command.";
+        let mut paragraphs = vec![paragraph("", ways)];
+        for table in settings.chunk_by(|(one, _), (other, _)| one == other) {
+            paragraphs.push(paragraph("", ""));
+            paragraphs.extend(table.iter().map(|(_, shown)| paragraph("", shown.as_str())));
         }
         Self::new("Settings", paragraphs, columns)
     }
