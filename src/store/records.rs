@@ -241,11 +241,12 @@ fn checked(path: &Path) -> Result<Option<Connection>> {
 }
 
 /// Returns whether an error means damage, and not a refusal by the system or a program.
-fn is_damage(why: &rusqlite::Error) -> bool {
-    use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly};
-    let Some(code) = why.sqlite_error_code() else { return true };
-    let refusals = [CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly];
-    code != ErrorCode::SystemIoFailure && !refusals.contains(&code)
+pub(super) fn is_damage(why: &rusqlite::Error) -> bool {
+    use ErrorCode::*;
+    let Some(code) = why.sqlite_error_code() else { return !matches!(why, rusqlite::Error::ToSqlConversionFailure(_)) };
+    let refusals =
+        [CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure];
+    !refusals.contains(&code)
 }
 
 /// Returns whether the pages, the columns of the ledger and the checksums are intact.

@@ -1,6 +1,6 @@
 //! The index of the values of all stored reports: filled from them, and forgotten with them.
 
-use super::records::Store;
+use super::records::{Store, is_damage};
 use super::report_files::{REPORTS, folder_of, moment};
 use super::reports::identifier_of;
 use super::value_index::{IndexedReport, ValueIndex};
@@ -9,7 +9,6 @@ use crate::prevalence::{ReportFigures, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Sha256;
 use crate::report::work::in_rounds;
 use crate::report::{Body, Cancel, Identifier, Report, RowPlace};
-use rusqlite::ErrorCode;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -58,7 +57,7 @@ impl Store {
     pub fn with_values<T>(&self, work: impl Fn(&ValueIndex) -> rusqlite::Result<T>) -> Result<T> {
         let attempt = || work(&*self.open_values()?);
         let done = attempt().or_else(|why| {
-            if is_environment_error(&why) {
+            if !is_damage(&why) {
                 return Err(why);
             }
             self.remove_values();
@@ -141,15 +140,6 @@ impl Store {
         let values = indexed_values(&report, cancel).ok()?;
         Some(IndexedReport { place: name.clone(), stamp: *stamp, of, figures: ReportFigures::of(&report), values })
     }
-}
-
-/// Returns whether the disk, its rights or a program prevents use of an index perhaps sound.
-fn is_environment_error(why: &rusqlite::Error) -> bool {
-    use ErrorCode::*;
-    let is_of_file = matches!(why, rusqlite::Error::ToSqlConversionFailure(_));
-    let of_system =
-        [DatabaseBusy, DatabaseLocked, DiskFull, SystemIoFailure, ReadOnly, CannotOpen, PermissionDenied, OutOfMemory];
-    is_of_file || why.sqlite_error_code().is_some_and(|code| of_system.contains(&code))
 }
 
 /// Hashes a report's values with their rows, and its lists that may be incomplete; sorts them.
