@@ -186,7 +186,7 @@ pub(super) fn kind_of_team(error: &TeamError) -> FailureKind {
         TeamError::Unreachable(_) => FailureKind::Network,
         TeamError::Rejected(_) | TeamError::Denied(_) => FailureKind::Refused,
         TeamError::NoSchema | TeamError::Newer(_) | TeamError::Failed(_) => FailureKind::Other,
-        TeamError::Damaged | TeamError::TooLarge => FailureKind::Malformed,
+        TeamError::Damaged | TeamError::Unusable(_) | TeamError::TooLarge => FailureKind::Malformed,
     }
 }
 

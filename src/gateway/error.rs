@@ -80,7 +80,7 @@ impl GatewayError {
             Self::InFlight => "Wait for the response.",
             Self::Offline => "Leave --offline out, and `offline` in the config file.",
             Self::Ledger(_) | Self::Store(_) => "Check the disk's free space and the data folder's permissions.",
-            Self::Team(TeamError::Damaged) => "It has to be fetched again, at its price.",
+            Self::Team(TeamError::Damaged | TeamError::Unusable(_)) => "It has to be fetched again, at its price.",
             Self::Team(_) => "--set 'team.unreachable=go on' sends and pays without it.",
             Self::OverBudget(OverBudget { reserve: 1.., .. }) => "--incident spends what is reserved for incidents.",
             Self::OverBudget(OverBudget { span: BudgetPeriod::Group(_), .. }) => "`behaview team budget` shows it.",

@@ -79,6 +79,8 @@ struct RunState {
     clocks: Option<(SignedDuration, Timestamp)>,
     /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,
+    /// The keys of the responses that are sent for, and are to be shared.
+    sending: Vec<Vec<u8>>,
     /// What no colleague sends until it is shared.
     claims: Vec<TeamClaim>,
     /// Whether calls may spend the team's reserve for incidents.
@@ -287,6 +289,7 @@ impl Gateway {
                 }
             }
         }
+        self.note_sending(request);
         let mut taken = self.send(request, progress, cancel).await;
         self.note_sent(request, taken.is_ok()).await;
         if let Err(ServiceError::Refused(refusal)) = &mut taken {

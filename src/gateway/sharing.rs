@@ -14,7 +14,7 @@ use crate::store::{NewResponse, RecordedCall, StoreError};
 use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Interval of the questions whether a colleague's response is stored.
@@ -22,6 +22,11 @@ const CLAIM_POLL: Duration = Duration::from_millis(500);
 
 /// How far back a reading of the counters shows the pace of late.
 const LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// Within this time a cut connection fails, and a silent database does not.
+const QUICK: Duration = Duration::from_millis(100);
+
+/// Further attempts to transfer a paid response, at the same interval.
+const ATTEMPTS: usize = 6;
 
 impl Gateway {
     /// Returns the team store with the key of a shared response; never the API key.
@@ -121,7 +126,9 @@ impl Gateway {
         let asks = || self.team.as_ref().is_some_and(|team| team.unreachable == UnreachablePolicy::Ask);
         match error {
             GatewayError::OverBudget(over) if over.reserve > 0 => Some(TeamOverride::Incident),
-            GatewayError::Team(why) if !matches!(why, TeamError::Damaged) && asks() => Some(TeamOverride::Unreachable),
+            GatewayError::Team(why) if !matches!(why, TeamError::Damaged | TeamError::Unusable(_)) && asks() => {
+                Some(TeamOverride::Unreachable)
+            }
             _ => None,
         }
     }
@@ -148,11 +155,14 @@ impl Gateway {
         let token = format!("{}-{}", self.session, call.entry);
         let mut refused = Vec::new();
         let mut waits_for = None;
+        let mut is_cut = false;
         loop {
+            let asked = Instant::now();
             let question = TeamQuestion { service: &self.service, key: &key, token: &token, refused: &refused };
             match team.ask(question).await {
                 Ok(TeamAnswer::Stored(copy)) => match self.take_copy(team, request, &copy, progress).await {
                     Ok(stored) => return Ok(Some((stored, copy.label()))),
+                    Err(why) if why.is_temporary() => return self.go_on_without(team, why, progress).map(|()| None),
                     Err(why) => {
                         let person = copy.person.visible_cut(40);
                         progress(Received::Notice(format!("the copy that {person} has shared is not used: {why}")));
@@ -177,6 +187,11 @@ impl Gateway {
                     return Ok(None);
                 }
                 Ok(TeamAnswer::ReadOnly) => return Ok(None),
+                // A connection that was cut is made again at once.
+                Err(why) if why.is_temporary() && !is_cut && asked.elapsed() < QUICK => {
+                    is_cut = true;
+                    team.forget_failure();
+                }
                 Err(why) => return self.go_on_without(team, why, progress).map(|()| None),
             }
         }
@@ -191,7 +206,7 @@ impl Gateway {
         }
         let found = team.find_each(&self.service, &[key]).await.map_err(GatewayError::Team)?.pop();
         let copy = found.ok_or(GatewayError::NotStored)?;
-        self.take_copy(team, request, &copy, progress).await.map_err(|_| GatewayError::Team(TeamError::Damaged))
+        self.take_copy(team, request, &copy, progress).await.map_err(GatewayError::Team)
     }
 
     /// Of these requests, those whose responses the team store has.
@@ -211,10 +226,10 @@ impl Gateway {
         request: &Request,
         copy: &TeamCopy,
         progress: OnProgress<'_>,
-    ) -> Result<StoredResponse, String> {
+    ) -> Result<StoredResponse, TeamError> {
         let stored = self.take_one(team, request, copy, progress).await?;
         if let Request::Behaviours { file, .. } = request {
-            let page = Page::of_file(&stored.body, file).map_err(|error| error.to_string())?;
+            let page = Page::of_file(&stored.body, file).map_err(unusable)?;
             let listed = page.entries.into_iter().map(|entry| Request::Behaviour { identifier: entry.identifier });
             let missing: Vec<_> =
                 listed.filter(|report| self.stored(report).is_ok_and(|found| found.is_none())).collect();
@@ -232,32 +247,55 @@ impl Gateway {
         request: &Request,
         copy: &TeamCopy,
         progress: OnProgress<'_>,
-    ) -> Result<StoredResponse, String> {
+    ) -> Result<StoredResponse, TeamError> {
         let report = |bytes, total| progress(Received::Bytes { bytes, total: Some(total) });
         let limit = self.client.max_bytes(request);
-        let bytes = team.read(copy, limit, report).await.map_err(|error| error.to_string())?;
+        let mut attempts = ATTEMPTS;
+        let bytes = loop {
+            match team.read(copy, limit, report).await {
+                Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
+                read => break read?,
+            }
+        };
         let body = Body::in_memory(bytes);
-        let parts = find_parts(request, &body).map_err(|error| error.to_string())?;
+        let parts = find_parts(request, &body).map_err(unusable)?;
         if is_pending(request, &body) {
-            return Err("it is not final".to_owned());
+            return Err(unusable("it is not final"));
         }
         let received = copy.received.min((self.clock)());
         let service = &*self.service;
         let profile = &*self.client.profile().name;
         let new = NewResponse { service, profile, key: &copy.key, received, bytes: &body, imported: None };
         let is_stored = self.store.write_response(&new).and_then(|()| self.store.move_read(&new, &parts, true));
-        is_stored.map_err(|error| error.to_string())?;
+        is_stored.map_err(unusable)?;
         let label = copy.label();
         self.log.write(Level::Info, "team", &[("what", &request.label()), ("from", &label)]);
         Ok(self.stored(request).ok().flatten().unwrap_or_else(|| StoredResponse::new(received, body)))
     }
 
-    /// Prepares to share a response just stored; after a failed call colleagues may send it.
+    /// Records that a response is to be shared: before its request is sent, as the program may be
+    /// killed once it is stored.
+    pub(super) fn note_sending(&self, request: &Request) {
+        let Some((_, key)) = self.team_key(request) else { return };
+        self.record_unshared(&key);
+        self.state().sending.push(key);
+    }
+
+    fn record_unshared(&self, key: &[u8]) {
+        if let Err(why) = self.store.record_unshared(&self.service, key, &self.session) {
+            self.log.write(Level::Error, "not to be shared", &[("why", &why)]);
+        }
+    }
+
+    /// Ends what [`Self::note_sending`] began; after a failed call colleagues may send it.
     pub(super) async fn note_sent(&self, request: &Request, is_stored: bool) {
         let Some((_, key)) = self.team_key(request) else { return };
-        if is_stored && self.store.record_unshared(&self.service, &key).is_ok() {
-            return;
+        self.state().sending.retain(|sent| *sent != key);
+        if is_stored {
+            // Another program with this store may have found no response to share.
+            return self.record_unshared(&key);
         }
+        let _ = self.store.forget_unshared(&self.service, &key);
         self.release_claim(&key).await;
     }
 
@@ -276,8 +314,21 @@ impl Gateway {
         let team = self.team.as_ref()?;
         let _one = self.sharing.lock().await;
         for key in self.store.unshared(&self.service).ok()? {
+            if self.state().sending.contains(&key) {
+                continue;
+            }
             let shared = match self.store.own_response(&self.service, &key) {
-                Ok(Some((received, bytes))) => team.add(&self.service, &key, received, &bytes).await,
+                Ok(Some((received, bytes))) => {
+                    // A colleague would pay for what is claimed again once this program has ended.
+                    let is_claimed = self.state().claims.iter().any(|claim| claim.is_for(&key));
+                    let mut attempts = if is_claimed { ATTEMPTS } else { 0 };
+                    loop {
+                        match team.add(&self.service, &key, received, &bytes).await {
+                            Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
+                            added => break added,
+                        }
+                    }
+                }
                 // It was deleted, or could not be read.
                 _ => Ok(()),
             };
@@ -323,4 +374,17 @@ impl Gateway {
         let team = self.team.as_ref()?;
         team.note_failure().then(|| format!("{why}. Calls are paid for, and shared later"))
     }
+}
+
+fn unusable(why: impl ToString) -> TeamError {
+    TeamError::Unusable(why.to_string())
+}
+
+/// Waits a moment for a team store that may be starting; returns whether to try again.
+async fn pause(team: &Team, attempts: &mut usize) -> bool {
+    let Some(left) = attempts.checked_sub(1) else { return false };
+    *attempts = left;
+    tokio::time::sleep(CLAIM_POLL).await;
+    team.forget_failure();
+    true
 }

@@ -28,27 +28,29 @@ pub struct UnsharedCalls {
 }
 
 impl Store {
-    /// Records that a response of a service, and each report that came with it, is to be shared.
-    pub fn record_unshared(&self, service: &str, key: &[u8]) -> Result<()> {
-        let header = self.stored(self.report_files.header(&place(service, key)))?;
-        let reports = header.as_ref().map(ResponseHeader::report_keys).unwrap_or_default();
+    /// Records that a response of a service is to be shared, as soon as it is stored.
+    pub fn record_unshared(&self, service: &str, key: &[u8], session: &str) -> Result<()> {
+        let insert = "INSERT OR IGNORE INTO outbox (service, key) VALUES (?1, ?2)";
         self.with_outbox(|transaction| {
-            let mut insert = transaction.prepare("INSERT OR IGNORE INTO outbox (service, key) VALUES (?1, ?2)")?;
-            // A list is shared after its reports.
-            reports
-                .iter()
-                .map(Vec::as_slice)
-                .chain([key])
-                .try_for_each(|key| insert.execute(params![service, key]).map(drop))
+            machine(transaction, session)?;
+            transaction.execute(insert, params![service, key]).map(drop)
         })
     }
 
-    /// Returns the keys of the responses that are still to be shared, oldest first.
+    /// Returns the keys of the responses that are still to be shared, oldest first: of a list page
+    /// the reports that came with it, then the page.
     pub fn unshared(&self, service: &str) -> Result<Vec<Vec<u8>>> {
-        self.with_outbox(|transaction| {
+        let keys = self.with_outbox(|transaction| {
             let mut select = transaction.prepare("SELECT key FROM outbox WHERE service = ?1 ORDER BY rowid")?;
-            select.query_map([service], |row| row.get(0))?.collect()
-        })
+            select.query_map([service], |row| row.get(0))?.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
+        })?;
+        let mut unshared = Vec::new();
+        for key in keys {
+            let header = self.stored(self.report_files.header(&place(service, &key)))?;
+            unshared.extend(header.as_ref().map(ResponseHeader::report_keys).unwrap_or_default());
+            unshared.push(key);
+        }
+        Ok(unshared)
     }
 
     /// Records that a response is shared, or cannot be.
@@ -108,7 +110,7 @@ impl Store {
         })
     }
 
-    fn with_outbox<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn with_outbox<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         self.write(|transaction| {
             transaction.execute_batch(OUTBOX)?;
             work(transaction)
@@ -117,7 +119,7 @@ impl Store {
 }
 
 /// Returns the machine's name; with the first, calls before this session count as shared.
-fn machine(transaction: &Transaction<'_>, session: &str) -> rusqlite::Result<String> {
+pub(super) fn machine(transaction: &Transaction<'_>, session: &str) -> rusqlite::Result<String> {
     let id = "SELECT id FROM machine";
     if let Some(machine) = transaction.query_row(id, [], |row| row.get(0)).optional()? {
         return Ok(machine);

@@ -25,6 +25,8 @@ pub enum TeamError {
     Failed(String),
     #[error("its bytes do not have the digest of the original")]
     Damaged,
+    #[error("{0}")]
+    Unusable(String),
     #[error("it is larger than responses may be")]
     TooLarge,
 }

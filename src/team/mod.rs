@@ -282,6 +282,11 @@ impl Team {
         answer
     }
 
+    /// Lets the next question connect at once.
+    pub fn forget_failure(&self) {
+        *self.failure() = None;
+    }
+
     fn failure(&self) -> std::sync::MutexGuard<'_, Option<(Instant, TeamError)>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }

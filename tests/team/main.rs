@@ -17,6 +17,8 @@ mod faults;
 #[allow(dead_code)]
 mod harness;
 mod server;
+mod sessions;
+mod wire;
 
 use faults::arm;
 use harness::{CliHarness, behaview, errors, json, main_file, piped, text};

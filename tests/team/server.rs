@@ -7,15 +7,21 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-/// Server and folder end with these tests, when the standard input of this script is closed.
+/// Server and folder end with these tests, when the standard input of this script is closed. A server
+/// that was killed starts again.
 const SCRIPT: &str = r#"
 folder=$(mktemp -d) && cd "$folder" && printf %s "$KEY" >key && chmod 600 key && printf %s "$CERTIFICATE" >certificate || exit 1
 "$BIN/initdb" -D data -U admin -A trust --no-sync --no-instructions --locale=C.UTF-8 >log 2>&1
 printf 'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n' >data/pg_hba.conf
-"$BIN/postgres" -D data -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c shared_buffers=16MB \
-    -c ssl=on -c ssl_key_file="$folder/key" -c ssl_cert_file="$folder/certificate" >>log 2>&1 &
+while [ ! -e end ]; do
+    "$BIN/postgres" -D data -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c shared_buffers=16MB \
+        -c ssl=on -c ssl_key_file="$folder/key" -c ssl_cert_file="$folder/certificate" $MORE >>log 2>&1
+    sleep 0.1
+done &
 cat >/dev/null
-kill -INT $! && wait
+touch end
+kill -INT $(head -1 data/postmaster.pid)
+wait
 rm -rf "$folder"
 "#;
 
@@ -35,7 +41,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-fn start(programs: &Path) -> Server {
+fn start(programs: &Path, more: &str) -> Server {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let fixture = |name: &str| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/authority");
@@ -46,7 +52,12 @@ fn start(programs: &Path) -> Server {
     if is_root() {
         command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
     }
-    command.args(["sh", "-c", SCRIPT]).current_dir("/").env("BIN", programs).env("PORT", port.to_string());
+    command
+        .args(["sh", "-c", SCRIPT])
+        .current_dir("/")
+        .env("BIN", programs)
+        .env("MORE", more)
+        .env("PORT", port.to_string());
     command.env("KEY", fixture("server.key")).env("CERTIFICATE", fixture("server.pem")).env("TMPDIR", "/tmp");
     let guard = command.stdin(Stdio::piped()).spawn().unwrap();
     Server { port, _guard: guard }
@@ -55,7 +66,12 @@ fn start(programs: &Path) -> Server {
 /// The server; `None`, with a remark, without the package: with `CI` set that is an error.
 pub fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server = SERVER.get_or_init(|| programs().map(|programs| start(&programs))).as_ref();
+    SERVER.get_or_init(|| own_server("")).as_ref()
+}
+
+/// A server that a test may kill, with more options; `None` without the package.
+pub fn own_server(more: &str) -> Option<Server> {
+    let server = programs().map(|programs| start(&programs, more));
     if server.is_none() {
         assert!(std::env::var_os("CI").is_none(), "PostgreSQL is not installed: apt-get install postgresql");
         println!("NOT tested: PostgreSQL is not installed");
@@ -81,22 +97,27 @@ impl Database {
     pub fn new(server: &Server, name: &str) -> Self {
         let threads = Runtime::new().unwrap();
         let _lock = lock();
-        let began = Instant::now();
-        let admin = loop {
-            match threads.block_on(connect(server.port, "admin", "postgres")) {
-                Ok(client) => break client,
-                Err(error) => assert!(began.elapsed() < Duration::from_secs(30), "{error}"),
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
+        let admin = connect_patiently(&threads, server.port, "postgres");
         threads.block_on(admin.batch_execute(&format!("CREATE DATABASE {name}"))).unwrap();
         for person in ["ana", "ben", "carl", "dora"] {
             // Another test may have made it.
             let _ = threads
                 .block_on(admin.batch_execute(&format!("CREATE ROLE {person} LOGIN PASSWORD 'pw-{person}-5ecret'")));
         }
-        let admin = threads.block_on(connect(server.port, "admin", name)).unwrap();
+        let admin = connect_patiently(&threads, server.port, name);
         Self { name: name.to_owned(), port: server.port, threads, admin }
+    }
+
+    /// The same with a connection of its own.
+    pub fn again(&self) -> Self {
+        let threads = Runtime::new().unwrap();
+        let admin = connect_patiently(&threads, self.port, &self.name);
+        Self { name: self.name.clone(), port: self.port, threads, admin }
+    }
+
+    /// Connects again, after the server was killed.
+    pub fn reconnect(&mut self) {
+        self.admin = connect_patiently(&self.threads, self.port, &self.name);
     }
 
     /// The address for a person, with the password.
@@ -115,7 +136,11 @@ impl Database {
     }
 
     pub fn run(&self, statements: &str) {
-        self.threads.block_on(self.admin.batch_execute(statements)).unwrap();
+        self.try_run(statements).unwrap();
+    }
+
+    pub fn try_run(&self, statements: &str) -> Result<(), tokio_postgres::Error> {
+        self.threads.block_on(self.admin.batch_execute(statements))
     }
 
     /// The first column of the first row, as text.
@@ -136,6 +161,18 @@ impl Database {
             client.batch_execute(statement).await
         };
         self.threads.block_on(done).err().map(|error| error.as_db_error().unwrap().message().to_owned())
+    }
+}
+
+/// Connects as soon as the server has started.
+fn connect_patiently(threads: &Runtime, port: u16, database: &str) -> Client {
+    let began = Instant::now();
+    loop {
+        match threads.block_on(connect(port, "admin", database)) {
+            Ok(client) => return client,
+            Err(error) => assert!(began.elapsed() < Duration::from_secs(30), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
