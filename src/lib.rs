@@ -54,7 +54,7 @@
 //!  │         │                             v                     ^
 //!  │         ├──────> gateway ──> service ──> request ──┬────────┘
 //!  │         │           │                              └──> quota
-//!  │         │           ├─────> team ──> quota, text
+//!  │         │           ├─────> team ──> quota, report, text
 //!  │         │           └─────> store ──> prevalence, request, quota, report
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)

@@ -366,8 +366,8 @@ pub enum ServiceCall {
     Permit(TeamOverride),
     /// Sums what calls cost this month, by the ledger of the team or of this machine.
     ReadCosts,
-    /// Asks which of these the team has paid for.
-    FindShared(Vec<Request>),
+    /// Asks which of these the team has paid for, and for its notes on these reports.
+    FindShared(Vec<Request>, Vec<Identifier>),
 }
 
 /// Work on the store; sends nothing.

@@ -195,6 +195,7 @@ impl Model {
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
                 self.leave();
+                find_shared(self);
             }
             StoreEvent::Notes(notes) => self.take_notes(notes),
             StoreEvent::NoteConflict(note) => self.restore_typed(&note),

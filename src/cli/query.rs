@@ -45,6 +45,9 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
         show_progress("", "");
     }
     gateway.share().await.into_iter().for_each(warn);
+    if let Request::Behaviour { identifier } = request {
+        gateway.copy_notes(std::slice::from_ref(identifier)).await;
+    }
     if let Some(why) = response.as_ref().ok().and_then(|response| response.remark.as_ref()) {
         warn(format!("the response {}", to_visible(why)));
     }

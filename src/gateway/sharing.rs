@@ -6,8 +6,8 @@ use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
 use crate::quota::{Balances, CallCost, GroupBudget, Holder, Period, TeamOverride};
-use crate::report::Body;
 use crate::report::page::Page;
+use crate::report::{Body, Identifier, Note};
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall, StoreError};
@@ -345,7 +345,45 @@ impl Gateway {
         if let Err(why) = self.share_calls(team).await {
             self.log.write(Level::Error, "calls not shared", &[("why", &why)]);
         }
+        if let Err(why) = self.share_notes(team).await {
+            self.log.write(Level::Error, "notes not shared", &[("why", &why)]);
+        }
         None
+    }
+
+    async fn share_notes(&self, team: &Team) -> Result<(), String> {
+        let unshared = self.store.unshared_notes(&self.service, &self.session);
+        let (machine, notes) = unshared.map_err(|error| error.to_string())?;
+        for (number, note) in notes {
+            let added = team.add_note(&self.service, &machine, number, &note).await;
+            if let Some(why) = added.as_ref().err().filter(|why| why.is_temporary()) {
+                return Err(why.to_string());
+            }
+            self.store.record_shared_note(number).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Records that a note just written is to be shared; one without text deletes a shared one.
+    pub fn record_unshared_note(&self, note: &Note) -> Result<(), StoreError> {
+        match &self.team {
+            Some(_) => self.store.record_unshared_note(&self.service, note, &self.session),
+            None => Ok(()),
+        }
+    }
+
+    /// Copies colleagues' notes on these reports into the store; returns whether any has changed.
+    pub async fn copy_notes(&self, reports: &[Identifier]) -> bool {
+        let Some(team) = self.team.as_ref().filter(|_| !reports.is_empty()) else { return false };
+        let Ok((machine, _)) = self.store.unshared_notes(&self.service, &self.session) else { return false };
+        let copied = match team.notes(&self.service, &machine, reports).await {
+            Ok(notes) => self.store.replace_team_notes(reports, &notes).map_err(|error| error.to_string()),
+            Err(why) => Err(why.to_string()),
+        };
+        copied.unwrap_or_else(|why| {
+            self.log.write(Level::Error, "notes not copied", &[("why", &why)]);
+            false
+        })
     }
 
     /// Shares the calls of the ledger whose entries have changed.

@@ -5,6 +5,7 @@ use super::rows::{Report, Row, RowPlace};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// Maximum of bytes of an item's text that identify it; the rest is ignored.
 const MAX_ITEM_BYTES: usize = 4096;
@@ -19,8 +20,34 @@ pub struct Note {
     pub file: Option<Sha256>,
     /// The text. It may be pasted, so it is untrusted.
     pub text: Untrusted,
-    /// When it was last written.
+    /// When it was last written; of a colleague's note, when it was shared.
     pub written: Timestamp,
+    /// The colleague who wrote it; `None` for the user.
+    pub author: Option<Untrusted>,
+}
+
+impl Note {
+    /// Returns the text, of a colleague's note after the name and the time.
+    pub fn label(&self) -> Untrusted {
+        self.author.as_ref().map_or_else(|| self.text.clone(), |author| self.quoted(&author.visible_cut(40)).into())
+    }
+
+    /// Quotes the text, so that no text can look like a second note.
+    fn quoted(&self, author: &dyn Display) -> String {
+        let text = self.text.visible().to_string().replace(['“', '”'], "\"");
+        format!("{author} ({}): “{text}”", self.written.strftime("%F %R"))
+    }
+
+    /// Returns one note with the texts of all.
+    fn joined(notes: Vec<Self>) -> Option<Self> {
+        let quoted = |note: &Self| note.author.as_ref().map_or_else(|| note.quoted(&"you"), |_| note.label().unicode());
+        let text = match notes.as_slice() {
+            [note] => note.label(),
+            several => several.iter().map(quoted).collect::<Vec<_>>().join(" · ").into(),
+        };
+        let first = notes.into_iter().next()?;
+        Some(Self { text, ..first })
+    }
 }
 
 /// The subject of a note.
@@ -68,14 +95,6 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Adds a note, in place of an earlier one on the same.
-    pub fn add(&mut self, note: Note) {
-        match note.about.item.clone() {
-            Some(item) => drop(self.items.insert(item, note)),
-            None => self.whole = Some(note),
-        }
-    }
-
     pub fn on_report(&self) -> Option<&Note> {
         self.whole.as_ref()
     }
@@ -96,10 +115,18 @@ impl Notes {
     }
 }
 
+/// Notes of several persons on the same become one that has all of them.
 impl FromIterator<Note> for Notes {
     fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Self {
+        let mut items = BTreeMap::<_, Vec<Note>>::new();
+        notes.into_iter().for_each(|note| items.entry(note.about.item.clone()).or_default().push(note));
         let mut all = Self::default();
-        notes.into_iter().for_each(|note| all.add(note));
+        for (item, notes) in items {
+            match (Note::joined(notes), item) {
+                (Some(note), Some(item)) => drop(all.items.insert(item, note)),
+                (note, _) => all.whole = note,
+            }
+        }
         all
     }
 }

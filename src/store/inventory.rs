@@ -35,7 +35,7 @@ impl Store {
             connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
         let mut notes = BTreeMap::<Identifier, Vec<Note>>::new();
-        for note in self.notes()? {
+        for note in self.notes()?.into_iter().filter(|note| note.author.is_none()) {
             notes.entry(note.about.identifier.clone()).or_default().push(note);
         }
         let mut found = Vec::new();
@@ -147,8 +147,13 @@ impl Store {
         }
         if !deletion.noted.is_empty() || !forgotten.is_empty() {
             self.write(|transaction| {
-                let mut notes = transaction.prepare("DELETE FROM note WHERE identifier = ?1")?;
-                deletion.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+                for table in ["note", "team_note", "shared_note"] {
+                    let mut notes = transaction.prepare(&format!("DELETE FROM {table} WHERE identifier = ?1"))?;
+                    deletion
+                        .noted
+                        .iter()
+                        .try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+                }
                 let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
                 forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))
             })?;

@@ -44,7 +44,8 @@ CREATE TABLE IF NOT EXISTS privileges (
     premium_intelligence INTEGER, at INTEGER NOT NULL, PRIMARY KEY (profile, service, owner)
 );";
 
-/// The tables of opened files and of notes; a note on a report as a whole has an empty item.
+/// The tables of opened files and of notes; a note on a report as a whole has an empty item. Notes
+/// of colleagues are copies; in `shared_note`, each own text waits until it is shared, then has none.
 const WORK: &str = "
 CREATE TABLE IF NOT EXISTS file (
     service TEXT NOT NULL, sha256 TEXT NOT NULL, opened INTEGER NOT NULL, name TEXT, scan BLOB,
@@ -54,6 +55,14 @@ CREATE TABLE IF NOT EXISTS note (
     identifier BLOB NOT NULL, is_item INTEGER NOT NULL, attribute BLOB NOT NULL, item BLOB NOT NULL,
     file TEXT, text BLOB NOT NULL, written INTEGER NOT NULL,
     PRIMARY KEY (identifier, is_item, attribute, item)
+);
+CREATE TABLE IF NOT EXISTS team_note (
+    identifier BLOB NOT NULL, is_item INTEGER NOT NULL, attribute BLOB NOT NULL, item BLOB NOT NULL,
+    file TEXT, text BLOB NOT NULL, written INTEGER NOT NULL, person TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS shared_note (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, service TEXT NOT NULL, identifier BLOB NOT NULL,
+    is_item INTEGER NOT NULL, attribute BLOB NOT NULL, item BLOB NOT NULL, file TEXT, text BLOB
 );";
 
 /// All data on disk, in one folder.
@@ -223,8 +232,9 @@ fn checked(path: &Path) -> Result<Option<Connection>> {
     }
     let open = || {
         let connection = connect(path)?;
-        // Version 1 had no privileges.
-        if is_new || version(&connection)? == 1 {
+        // Version 1 had no privileges, and older programs know no notes of a team.
+        let has_team_notes = !is_new && connection.table_exists(None, "shared_note")?;
+        if is_new || version(&connection)? == 1 || version(&connection)? == SCHEMA && !has_team_notes {
             let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {SCHEMA}; COMMIT");
             connection.execute_batch(&schema)?;
         }

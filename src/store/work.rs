@@ -12,6 +12,9 @@ use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Row, params};
 
+/// The columns that every table of notes has.
+pub(super) const NOTE_COLUMNS: &str = "identifier, is_item, attribute, item, file, text";
+
 impl Store {
     /// Writes a note, or replaces one whose text is `known`; returns whether it did. Any other note
     /// in its place was written meanwhile by another program, and stays.
@@ -48,7 +51,7 @@ impl Store {
         })
     }
 
-    /// Returns all notes, the one written last first.
+    /// Returns all notes, those of colleagues after the user's, the one written last first.
     pub fn notes(&self) -> Result<Vec<Note>> {
         self.select_notes("TRUE", [])
     }
@@ -61,17 +64,12 @@ impl Store {
 
     fn select_notes(&self, which: &str, values: impl Params) -> Result<Vec<Note>> {
         let select = format!(
-            "SELECT identifier, is_item, attribute, item, file, text, written FROM note
-             WHERE {which} ORDER BY written DESC, rowid DESC"
+            "SELECT * FROM (SELECT {NOTE_COLUMNS}, written, NULL AS person, rowid AS number FROM note
+                 UNION ALL SELECT {NOTE_COLUMNS}, written, person, rowid FROM team_note)
+             WHERE {which} ORDER BY person IS NOT NULL, written DESC, number DESC"
         );
-        let read = |row: &Row<'_>| {
-            let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
-            let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };
-            let about = NoteSubject { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
-            let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
-            Ok(Some(Note { about, file, text: text(row, 5)?, written: moment(row.get(6)?) }))
-        };
-        let notes: Vec<_> = self.read(|connection| connection.prepare(&select)?.query_map(values, read)?.collect())?;
+        let notes: Vec<_> =
+            self.read(|connection| connection.prepare(&select)?.query_map(values, note_of)?.collect())?;
         Ok(notes.into_iter().flatten().collect())
     }
 
@@ -154,8 +152,18 @@ impl Store {
     }
 }
 
+/// Reads the columns of a note, when it was written, and by whom; `None` without a valid identifier.
+pub(super) fn note_of(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
+    let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
+    let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };
+    let about = NoteSubject { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
+    let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
+    let author = row.get::<_, Option<String>>(7)?.map(Untrusted::from);
+    Ok(Some(Note { about, file, text: text(row, 5)?, written: moment(row.get(6)?), author }))
+}
+
 /// Returns the columns that identify what a note is about; empty for a report as a whole.
-fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
+pub(super) fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }
 

@@ -11,6 +11,7 @@ mod address;
 mod budget;
 mod error;
 mod ledger;
+mod notes;
 mod schema;
 
 pub use error::TeamError;

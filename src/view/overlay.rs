@@ -121,6 +121,7 @@ impl DrawForm for TypedNote {
         let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
         let kept = match model.settings.forgets {
             Some(why) => format!("{why}: the note is deleted when this run ends"),
+            None if model.service.has_team => "The note is shared with the team".to_owned(),
             None => "The note is stored on this machine only".to_owned(),
         };
         vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Role::Faint)]

@@ -37,7 +37,8 @@ fn write_notes(cli: &CliHarness, identifier: &str) -> Item {
     let write = |item: Option<Item>, words: &str| {
         let about = NoteSubject { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
         let written = Timestamp::from_second(1_795_168_800).unwrap();
-        let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
+        let note =
+            Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written, author: None };
         assert!(store.write_note(&note, None).unwrap());
     };
     write(None, "=whole\u{1b}[2J http://c2.example");

@@ -16,7 +16,7 @@ use std::path::Path;
 fn note(cli: &CliHarness, id: &str, text: &str) {
     let about = NoteSubject { identifier: Identifier::from_input(id).unwrap(), item: None };
     let written = jiff::Timestamp::now();
-    let note = Note { about, file: None, text: Untrusted::from(text), written };
+    let note = Note { about, file: None, text: Untrusted::from(text), written, author: None };
     assert!(Store::open(&store(cli)).unwrap().write_note(&note, None).unwrap());
 }
 

@@ -16,6 +16,7 @@ mod faults;
 #[path = "../scripts/harness.rs"]
 #[allow(dead_code)]
 mod harness;
+mod notes;
 mod server;
 mod sessions;
 mod wire;

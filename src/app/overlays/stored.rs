@@ -261,13 +261,18 @@ pub const MARK: &str = "✎";
 #[derive(Debug, Default)]
 pub struct AllNotes {
     reports: HashMap<Identifier, Notes>,
+    /// The user's own, which a new text replaces.
+    own: HashMap<NoteSubject, Untrusted>,
 }
 
 impl AllNotes {
     pub(crate) fn new(notes: Vec<Note>) -> Self {
-        let mut reports = HashMap::<Identifier, Notes>::new();
-        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
-        Self { reports }
+        let own = notes.iter().filter(|note| note.author.is_none());
+        let own = own.map(|note| (note.about.clone(), note.text.clone())).collect();
+        let mut reports = HashMap::<Identifier, Vec<Note>>::new();
+        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().push(note));
+        let reports = reports.into_iter().map(|(report, notes)| (report, notes.into_iter().collect())).collect();
+        Self { reports, own }
     }
 
     pub(crate) fn of(&self, identifier: &Identifier) -> Option<&Notes> {
@@ -325,7 +330,7 @@ impl Model {
 
     pub(crate) fn write_note(&mut self) {
         let Some((file, about)) = self.noted() else { return };
-        let standing = self.notes.on(&about).map(|note| note.text.clone());
+        let standing = self.notes.own.get(&about).cloned();
         let typed = standing.as_ref().map(lossy_text).unwrap_or_default();
         self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed));
     }
@@ -338,7 +343,7 @@ impl Model {
         let written = self.now;
         let about = form.source.about.clone();
         let file = Some(form.source.file.clone());
-        let note = |text| Note { about, file, text, written };
+        let note = |text| Note { about, file, text, written, author: None };
         if typed.len() > note::LONGEST {
             let found = thousands(typed.len() as u64);
             let most = thousands(note::LONGEST as u64);
@@ -361,7 +366,7 @@ impl Model {
     /// Restores typed text after a conflict, with the newer note below it.
     pub(crate) fn restore_typed(&mut self, note: &Note) {
         let Some(file) = note.file.clone() else { return };
-        let standing = self.notes.on(&note.about).map(|note| note.text.clone());
+        let standing = self.notes.own.get(&note.about).cloned();
         let way = self.key_label("save-note");
         self.warn(format!("Not written: another note was written here meanwhile. {way} replaces it with this text."));
         let about = note.about.clone();

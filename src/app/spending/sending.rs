@@ -326,10 +326,13 @@ pub(crate) fn ask_to_permit(model: &mut Model, request: &Request, failure: &Fail
     model.confirm_first(format!("{} {question}", failure.what), [KeyChoice::yes(label, consent)]);
 }
 
-/// Asks which of the reports and pages that the shown list lacks the team has paid for.
+/// Asks which of the reports and pages that the shown list lacks the team has paid for, and for
+/// its notes.
 pub(crate) fn find_shared(model: &mut Model) {
     if model.service.has_team {
         let missing = model.files.missing_reports(&model.calls).into_iter().chain(next_page(model)).collect();
-        model.emit(ServiceCall::FindShared(missing));
+        let listed = model.files.shown().into_iter().flat_map(|file| &file.list.entries);
+        let listed = listed.filter_map(|entry| entry.identifier.clone()).collect();
+        model.emit(ServiceCall::FindShared(missing, listed));
     }
 }

@@ -94,6 +94,9 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::WriteNote(note, known) => {
             let is_written = store.write_note(&note, known.as_ref())?;
+            if is_written {
+                gateway.record_unshared_note(&note)?;
+            }
             work.send(StoreEvent::Notes(store.notes()?));
             if !is_written {
                 work.send(StoreEvent::NoteConflict(note));
@@ -101,9 +104,13 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::DeleteNote(note) => {
             let is_gone = store.delete_note(&note.about, &note.text)?;
+            let deletion = Note { text: Untrusted::default(), ..note };
+            if is_gone {
+                gateway.record_unshared_note(&deletion)?;
+            }
             work.send(StoreEvent::Notes(store.notes()?));
             if !is_gone {
-                work.send(StoreEvent::NoteConflict(Note { text: Untrusted::from(""), ..note }));
+                work.send(StoreEvent::NoteConflict(deletion));
             }
         }
         StoreJob::LoadGroup(list) => work.send(group_event(gateway, list)?),

@@ -11,13 +11,15 @@ pub(crate) use report::read_rules;
 pub(crate) use triage::triage;
 
 use super::MessageSender;
-use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
+use crate::app::{
+    Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent, StoreEvent,
+};
 use crate::gateway::{ApiErrorKind, Gateway, GatewayError, Received, StoredResponse};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
-use crate::report::{Analysis, GroupPage};
+use crate::report::{Analysis, GroupPage, Identifier};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::{bytes, to_visible};
 use jiff::Timestamp;
@@ -94,7 +96,7 @@ impl Performer {
             }
             Effect::Service(ServiceCall::Permit(what)) => self.gateway.iter().for_each(|gateway| gateway.permit(what)),
             Effect::Service(ServiceCall::ReadCosts) => self.read_costs(),
-            Effect::Service(ServiceCall::FindShared(requests)) => self.find_shared(requests),
+            Effect::Service(ServiceCall::FindShared(requests, reports)) => self.find_shared(requests, reports),
             Effect::Store(job) => self.use_store(job),
             Effect::Report(job) => self.read_report(job),
             Effect::Search(job) => self.search(job),
@@ -141,8 +143,8 @@ impl Performer {
         self.watch(read, |bug| Message::Notice(bug.to_string()));
     }
 
-    /// Asks what the team has paid for; then shares what is not shared yet.
-    fn find_shared(&self, requests: Vec<Request>) {
+    /// Asks what the team has paid for, shares what is not shared yet, and copies notes.
+    fn find_shared(&self, requests: Vec<Request>, reports: Vec<Identifier>) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
         let work = self.work();
         let gateway = Arc::clone(gateway);
@@ -151,6 +153,9 @@ impl Performer {
             let found = gateway.find_shared(&requests).await.unwrap_or_default();
             work.send(ServiceEvent::Shared(found.into_iter().map(|(request, copy)| (request, copy.label())).collect()));
             share(&work, &gateway).await;
+            if gateway.copy_notes(&reports).await {
+                work.send(StoreEvent::Notes(gateway.store.notes().unwrap_or_default()));
+            }
         });
         self.watch(asked, |bug| Message::Notice(bug.to_string()));
     }

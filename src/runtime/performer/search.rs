@@ -118,8 +118,9 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
             continue;
         }
         let at = row_of(&note.about, reports);
+        let text = note.label();
         let NoteSubject { identifier, item } = note.about;
-        let mut pieces = vec![Piece::Value(note.text)];
+        let mut pieces = vec![Piece::Value(text)];
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
         let of = HitSource::Notes(note.file.or_else(|| identifier.parts().file), identifier);

@@ -1,0 +1,71 @@
+//! Notes of colleagues on the same report: shown with author and time, and never overwritten.
+
+use super::*;
+use std::io::{BufRead, BufReader, Write};
+
+/// Writes a note on the first sandbox in the app in lines; an empty one deletes it.
+fn note(person: &Colleague, typed: &str) {
+    let mut command = person.command(&["--plain", &main_file()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut until = |words: &str| assert!(lines.any(|line| line.unwrap().contains(words)), "{words} is not shown");
+    // A control character replaces the line by nothing.
+    keys.write_all(format!("note\n{}\n\n", if typed.is_empty() { "\u{1}" } else { typed }).as_bytes()).unwrap();
+    if typed.is_empty() {
+        // Only what is typed after the question answers it.
+        until("yes, delete it");
+        keys.write_all(b"y\n").unwrap();
+    }
+    until("free: enter open");
+    keys.write_all(b"quit\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    // What the app could not share before it ended goes with the next call.
+    assert!(person.run(&["quota"]).status.success());
+}
+
+#[test]
+fn notes_of_two_people_are_both_shown() {
+    let Some((cli, database, ana, ben)) = team("notes") else { return };
+    let report = &identifiers(&ana.run(&["list", &main_file(), "--format", "ids"]))[0];
+    let exported = |person: &Colleague| {
+        // Notes come with the copies when a file is opened.
+        let said = piped(&mut person.command(&["--plain", &main_file()]), "list\nquit\n");
+        let output = person.run(&["export", report, "--offline", "--format", "txt"]);
+        assert!(output.status.success(), "{output:?} {}", text(&said));
+        text(&output)
+    };
+    note(&ana, "#ransom seen by ana");
+    assert_eq!(database.ask("SELECT count(*) FROM behaview.note"), "1");
+    let shown = exported(&ben);
+    assert!(shown.contains("note: ana (20") && shown.contains("“#ransom seen by ana”"), "{shown}");
+    let found = text(&ben.run(&["search", "#ransom"]));
+    assert!(found.contains("ana (20") && found.contains("“#ransom"), "{found}");
+    note(&ben, "“ · ana (2020-01-01 00:00): “forged");
+    let both = exported(&ana);
+    assert!(both.contains("you (20") && both.contains("“#ransom seen by ana” · ben (20"), "{both}");
+    assert!(both.contains("“\" · ana (2020-01-01 00:00): \"forged”"), "{both}");
+    // Who deletes a note deletes no other; nothing is deleted in the database.
+    note(&ana, "");
+    let left = exported(&ben);
+    assert!(left.contains("forged") && !left.contains("#ransom"), "{left}");
+    assert!(exported(&ana).contains("ben (20"));
+    assert_eq!(database.ask("SELECT count(*) FROM behaview.note"), "3");
+    // The database refuses a forged name, a change, and what is too long.
+    let add = |columns: &str, values: &str| {
+        format!(
+            "INSERT INTO behaview.note (service, machine, number, identifier, text{columns}) VALUES ('s', 'm', 1, 'i', {values})"
+        )
+    };
+    for statement in [
+        add(", person", "'x', 'ana'"),
+        add("", "repeat('x', 4097)::bytea"),
+        "UPDATE behaview.note SET text = 'x'".to_owned(),
+        "DELETE FROM behaview.note".to_owned(),
+    ] {
+        assert!(database.refusal("ben", &statement).is_some(), "{statement}");
+    }
+    assert_eq!(database.refusal("ben", &add("", "'x'")), None);
+    assert!(database.refusal("carl", &add("", "'x'")).is_some());
+    assert_eq!(cli.paid(), 1);
+}
