@@ -3,10 +3,11 @@
 use super::about::FormatFlags;
 use super::doctor::{Check, good, print_checks, warning, wrong};
 use super::exit::kind_of_team;
+use super::store::age;
 use super::*;
 use crate::quota::{GroupBudget, Period};
-use crate::team::{Team, TeamError, TeamRole, TeamShare};
-use clap::Subcommand;
+use crate::team::{RemovedResponses, Team, TeamError, TeamRetention, TeamRole, TeamShare};
+use clap::{ArgGroup, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(mut_subcommands(short_help), after_help = examples("team"))]
@@ -28,6 +29,26 @@ enum TeamCommand {
     /// Print what the group may spend in a day and a month, or set it as a lead
     #[command(after_help = examples("team budget"))]
     Budget(BudgetArgs),
+    /// Remove the oldest shared responses, as a lead
+    #[command(after_help = examples("team remove"))]
+    Remove(RetentionArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("items").required(true).args(["older_than", "down_to_mib"]))]
+struct RetentionArgs {
+    /// Remove what was shared earlier, such as 90d or 12h
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Option<SignedDuration>,
+    /// Remove all but the newest, up to this size
+    #[arg(long, value_name = "MIB")]
+    down_to_mib: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Remove them; without it nothing is removed
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -52,8 +73,33 @@ impl TeamArgs {
             TeamCommand::Check(form) => print_checks(form.json, &checks(&config, true)),
             TeamCommand::Init => init(&team(&config)?),
             TeamCommand::Budget(arguments) => arguments.run(&team(&config)?, &service_of(&config.profile()?)),
+            TeamCommand::Remove(args) => args.run(&team(&config)?),
             TeamCommand::Status(form) => status(form.json, &team(&config)?, &folders, &config),
         }
+    }
+}
+
+impl RetentionArgs {
+    fn run(&self, team: &Team) -> Result<()> {
+        let retention = match (self.older_than, self.down_to_mib) {
+            (Some(age), _) => TeamRetention::Before(crate::clock::now().saturating_sub(age)?),
+            (None, most) => TeamRetention::DownTo(u64::from(most.unwrap_or(u32::MAX)) << 20),
+        };
+        let runtime = runtime()?;
+        let removed = runtime.block_on(team.find_removed(retention))?;
+        if self.yes {
+            runtime.block_on(team.remove(removed))?;
+        }
+        let RemovedResponses { responses, bytes: size, .. } = removed;
+        let shown = json!({"done": self.yes, "responses": responses, "bytes": size});
+        print(self.json, &shown, || {
+            let verb = if self.yes { "Removed" } else { "Would be removed" };
+            format!("{verb} from {}: {}, {}\n", team.label(), count(responses, "response"), bytes(size))
+        })?;
+        if !self.yes {
+            fail!(Usage, "nothing was removed: --yes removes them");
+        }
+        Ok(())
     }
 }
 

@@ -12,10 +12,12 @@ mod budget;
 mod error;
 mod ledger;
 mod notes;
+mod retention;
 mod schema;
 
 pub use error::TeamError;
 pub use ledger::TeamCall;
+pub use retention::{RemovedResponses, TeamRetention};
 pub use schema::TeamRole;
 
 use crate::environment::Variables;

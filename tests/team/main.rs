@@ -13,6 +13,7 @@ mod budget;
 #[path = "../faults/mod.rs"]
 #[allow(dead_code)]
 mod faults;
+mod growth;
 #[path = "../scripts/harness.rs"]
 #[allow(dead_code)]
 mod harness;

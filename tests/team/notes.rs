@@ -69,3 +69,24 @@ fn notes_of_two_people_are_both_shown() {
     assert!(database.refusal("carl", &add("", "'x'")).is_some());
     assert_eq!(cli.paid(), 1);
 }
+
+#[test]
+fn lead_removes_the_oldest_responses() {
+    let Some((cli, database, ana, _ben)) = team("retention") else { return };
+    assert!(ana.run(&["list", &main_file()]).status.success());
+    database.run("UPDATE behaview.response SET pushed = now() - interval '100 days' WHERE id <= 2");
+    let dora = Colleague::new(&cli, &database.url("dora"), PATIENT);
+    let remove = |person: &Colleague, more: &[&str]| person.run(&[&["team", "remove", "--json"], more].concat());
+    let planned = remove(&dora, &["--older-than", "90d"]);
+    assert_eq!(planned.status.code(), Some(2));
+    assert!(text(&planned).contains("\"responses\": 2") && errors(&planned).contains("--yes"), "{planned:?}");
+    let denied = remove(&ana, &["--older-than", "90d", "--yes"]);
+    assert_eq!(
+        (denied.status.code(), database.ask("SELECT count(*) FROM behaview.response")),
+        (Some(4), "5".to_owned())
+    );
+    assert_eq!(json(&remove(&dora, &["--older-than", "90d", "--yes"]))["responses"], 2);
+    assert_eq!(json(&remove(&dora, &["--down-to-mib", "1", "--yes"]))["responses"], 0);
+    assert_eq!(database.ask("SELECT count(*) FROM behaview.response"), "3");
+    assert_eq!(json(&remove(&dora, &["--down-to-mib", "0", "--yes"]))["responses"], 3);
+}

@@ -1,0 +1,112 @@
+//! A team store of many reports and clients: times, and storage per report.
+//!
+//! `BEHAVIEW_TEAM_REPORTS=1000000 cargo test --test team growth -- --nocapture` fills a database of its
+//! own (some minutes, 3 GB in /tmp) and prints the times of 100 clients with a question a second each.
+
+use super::server::own_server;
+use super::wire::percentiles;
+use super::*;
+use behaview::team::{Team, TeamAnswer, TeamQuestion, TeamSettings, UnreachablePolicy};
+use std::sync::Arc;
+
+const CLIENTS: u64 = 100;
+
+/// Questions of each client of each kind.
+const QUESTIONS: u64 = 30;
+
+/// A report of a few rows, which compresses to less than a KiB, as most small ones do.
+fn body(number: u64) -> Vec<u8> {
+    let row = |n: u64| {
+        format!(r#"{{"key":"HKCU\\Software\\{:x}","value":"{n}"}}"#, number.wrapping_mul(n * 0x9e37_79b9_7f4a_7c15))
+    };
+    let rows = (1..30).map(row).collect::<Vec<_>>().join(",");
+    format!(r#"{{"data":{{"id":"{number}","attributes":{{"registry_keys_set":[{rows}]}}}}}}"#).into_bytes()
+}
+
+fn fill(database: &Database, reports: u64) {
+    database.run("CREATE TABLE body (number bigint, length bigint, digest bytea, packed bytea)");
+    for number in 0..500 {
+        let bytes = body(number);
+        let packed = zstd::encode_all(&*bytes, 3).unwrap();
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (length, bytes, packed) = (bytes.len(), hex(&bytes), hex(&packed));
+        database.run(&format!("INSERT INTO body VALUES ({number}, {length}, sha256('\\x{bytes}'), '\\x{packed}')"));
+    }
+    for start in (0..reports).step_by(100_000) {
+        let end = (start + 100_000).min(reports) - 1;
+        database.run(&format!(
+            "INSERT INTO behaview.response (service, key, received, digest, length, packed)
+             SELECT 'bench', convert_to(format('behaviour %s_Box-17', encode(sha256(i::text::bytea), 'hex')), 'UTF8'),
+                 1700000000000 + i, digest, length, packed FROM generate_series({start}, {end}) AS i JOIN body ON number = i % 500"
+        ));
+    }
+    database.run("VACUUM ANALYZE behaview.response");
+}
+
+async fn ask(team: &Arc<Team>, key: &str, number: u64) -> TeamAnswer {
+    let token = format!("{number}");
+    team.ask(TeamQuestion { service: "bench", key: key.as_bytes(), token: &token, refused: &[] }).await.unwrap()
+}
+
+/// Opens what the team has, and claims what it has not; returns the times of both.
+async fn client(url: String, keys: Vec<String>, number: u64) -> [Vec<Duration>; 2] {
+    let timeout = Duration::from_secs(20);
+    let settings = TeamSettings { url: &url, ca_file: None, unreachable: UnreachablePolicy::Refuse, timeout };
+    let team = Arc::new(Team::new(settings, &|_| None, None).unwrap());
+    let mut times = [Vec::new(), Vec::new()];
+    for (round, key) in keys.iter().enumerate() {
+        tokio::time::sleep(Duration::from_millis((number * 7919 + round as u64 * 104_729) % 1000)).await;
+        let began = Instant::now();
+        let TeamAnswer::Stored(copy) = ask(&team, key, number).await else { panic!("{key} is not stored") };
+        team.read(&copy, 1 << 20, |_, _| {}).await.unwrap();
+        // The first one connects.
+        times[0].extend((round > 0).then(|| began.elapsed()));
+        tokio::time::sleep(Duration::from_millis((number * 15_485_863 + round as u64 * 32_452_843) % 1000)).await;
+        let began = Instant::now();
+        let TeamAnswer::Claimed(claim) = ask(&team, &format!("missing {number} {round}"), number).await else {
+            panic!()
+        };
+        times[1].push(began.elapsed());
+        claim.release().await;
+    }
+    times
+}
+
+#[test]
+fn growth_of_a_team_store_is_measured() {
+    let Some(reports) = std::env::var("BEHAVIEW_TEAM_REPORTS").ok().map(|number| number.parse::<u64>().unwrap()) else {
+        return println!("NOT tested: growth (BEHAVIEW_TEAM_REPORTS is a number of reports)");
+    };
+    let Some(server) = own_server("-c max_connections=200 -c shared_buffers=512MB -c fsync=on") else { return };
+    let cli = CliHarness::new();
+    let database = Database::new(&server, "growth");
+    database.init(behaview(cli.home.path()));
+    let began = Instant::now();
+    fill(&database, reports);
+    println!("{reports} reports filled in {:?}", began.elapsed());
+    let size = |of: &str| database.ask(&format!("SELECT {of}('behaview.response') / {reports}"));
+    println!("bytes per report: table {}, indexes {}", size("pg_table_size"), size("pg_indexes_size"));
+    let keys = database.ask(&format!(
+        "SELECT string_agg(convert_from(key, 'UTF8'), '|') FROM (SELECT key FROM behaview.response
+         ORDER BY sha256(key) LIMIT {}) AS some",
+        CLIENTS * QUESTIONS
+    ));
+    let keys: Vec<_> = keys.split('|').map(str::to_owned).collect();
+    let clients: Vec<_> = keys
+        .chunks(QUESTIONS as usize)
+        .zip(0..)
+        .map(|(keys, number)| database.threads.spawn(client(database.url("ana"), keys.to_vec(), number)))
+        .collect();
+    let mut times = [Vec::new(), Vec::new()];
+    for client in clients {
+        let [opened, claimed] = database.threads.block_on(client).unwrap();
+        times[0].extend(opened);
+        times[1].extend(claimed);
+    }
+    println!("{CLIENTS} clients: open {}; claim {}", percentiles(&mut times[0]), percentiles(&mut times[1]));
+    let dora = Colleague::new(&cli, &database.url("dora"), PATIENT);
+    for arguments in [&["team", "status"][..], &["team", "remove", "--down-to-mib", "500"]] {
+        let began = Instant::now();
+        println!("{}{arguments:?}: {:?}", text(&dora.run(arguments)), began.elapsed());
+    }
+}
