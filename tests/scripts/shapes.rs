@@ -132,11 +132,8 @@ fn json_has_the_members_that_the_manual_has() {
         }
     }
     // Those of the team store need a database: tests/team has them.
-    let untried: Vec<_> = tables
-        .keys()
-        .filter(|table| {
-            !seen.contains_key(*table) && !["side", "cost", "team status", "team budget", "ledger team"].contains(table)
-        })
-        .collect();
+    let elsewhere = ["side", "cost", "team status", "team budget", "team remove", "ledger team"];
+    let is_untried = |table: &&&str| !seen.contains_key(**table) && !elsewhere.contains(*table);
+    let untried: Vec<_> = tables.keys().filter(is_untried).collect();
     assert!(untried.is_empty(), "{untried:?}");
 }

@@ -17,7 +17,10 @@ const QUESTIONS: u64 = 30;
 /// A report of a few rows, which compresses to less than a KiB, as most small ones do.
 fn body(number: u64) -> Vec<u8> {
     let row = |n: u64| {
-        format!(r#"{{"key":"HKCU\\Software\\{:x}","value":"{n}"}}"#, number.wrapping_mul(n * 0x9e37_79b9_7f4a_7c15))
+        format!(
+            r#"{{"key":"HKCU\\Software\\{:x}","value":"{n}"}}"#,
+            number.wrapping_add(1).wrapping_mul(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        )
     };
     let rows = (1..30).map(row).collect::<Vec<_>>().join(",");
     format!(r#"{{"data":{{"id":"{number}","attributes":{{"registry_keys_set":[{rows}]}}}}}}"#).into_bytes()
@@ -41,6 +44,7 @@ fn fill(database: &Database, reports: u64) {
         ));
     }
     database.run("VACUUM ANALYZE behaview.response");
+    database.run("CHECKPOINT");
 }
 
 async fn ask(team: &Arc<Team>, key: &str, number: u64) -> TeamAnswer {
@@ -88,7 +92,7 @@ fn growth_of_a_team_store_is_measured() {
     println!("bytes per report: table {}, indexes {}", size("pg_table_size"), size("pg_indexes_size"));
     let keys = database.ask(&format!(
         "SELECT string_agg(convert_from(key, 'UTF8'), '|') FROM (SELECT key FROM behaview.response
-         ORDER BY sha256(key) LIMIT {}) AS some",
+         ORDER BY sha256(key) LIMIT {}) AS asked",
         CLIENTS * QUESTIONS
     ));
     let keys: Vec<_> = keys.split('|').map(str::to_owned).collect();
