@@ -56,6 +56,8 @@ fn last_unit_of_a_budget_is_spent_by_one_program() {
     let words = "0 of the 3 that the group may spend today (UTC) is left, 1 more for incidents";
     assert!(dry.status.code() == Some(11) && errors(&dry).contains(words), "{dry:?}");
     assert_eq!(ben.run(&[&show[..], &["--dry-run", "--incident"]].concat()).status.code(), Some(0));
+    // He may have won no unit, and then has nothing stored.
+    assert!(ben.run(&["list", &main_file()]).status.success());
     let asked = talk(&ben, &["refetch", "y", "esc", "quit"]);
     assert!(asked.contains("over the group's budget") && asked.contains("Is this an incident?"), "{asked}");
     assert_eq!(cli.paid(), 3);
