@@ -144,6 +144,8 @@ enum FormatReach {
     /// Rows for the techniques that they show.
     Techniques,
     Indicators,
+    /// Reports, findings and indicators, without the rows of a pane.
+    Page,
     /// Only indicators, to share with other programs.
     Shared,
 }
@@ -169,8 +171,8 @@ formats! {
     "md", "md", Indicators, markdown::write, "Markdown, for people", ["passwords and live addresses", "live addresses"];
     "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator",
         ["fields that no pane shows", "where each was seen, findings and notes"];
-    "html", "html", Indicators, html::write, "one HTML page for a ticket or a mail",
-        ["rows past the first 500 of a list, passwords, live addresses", "indicators past the first 500 of a kind, live addresses"];
+    "html", "html", Page, html::write, "one HTML page for a ticket or a mail",
+        ["rows without a finding or an indicator, live addresses", "indicators past the first 500 of a kind, live addresses"];
     "stix", "stix.json", Shared, stix::write, "a STIX 2.1 bundle of indicators",
         ["rows without an indicator, devices and pipes", "strings from memory, devices and pipes"];
     "misp", "misp.json", Shared, misp::write, "a MISP event of indicators",
@@ -252,7 +254,7 @@ impl Format {
             Part::Difference(..) => self.reach == FormatReach::Techniques,
             Part::Findings(_) => self.reach >= FormatReach::Techniques,
             what if what.is_indicators() => self.reach >= FormatReach::Indicators,
-            _ => self.reach >= FormatReach::Rows,
+            _ => self.reach >= FormatReach::Rows && self.reach != FormatReach::Page,
         }
     }
 
@@ -271,6 +273,7 @@ impl Format {
         let takes = match self.reach {
             FormatReach::Bytes => "whole reports",
             FormatReach::Techniques => "whole reports, panes, findings and rows",
+            FormatReach::Page => "whole reports, findings and indicators",
             _ => "whole reports, panes and rows",
         };
         format!("{} writes {takes} only", self.name)

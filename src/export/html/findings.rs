@@ -1,9 +1,7 @@
 //! What the file did: the rules that mark rows, by subject, each with its rows of all reports.
 
 use super::inert::{Inert, pieces};
-use super::rows::decoded_lines;
-use super::{HtmlReport, HtmlSection, MAX_LISTED, anchor, badge, note_mark, row_id};
-use crate::export::Part;
+use super::{HtmlReport, HtmlSection, anchor, badge, decoded_lines, note_mark};
 use crate::report::rules::{Rule, Severity};
 use crate::report::{Pane, RowPlace, Section};
 use crate::text::{count, thousands};
@@ -89,16 +87,14 @@ impl HtmlReport<'_> {
         let reports = || seen_by.iter().filter_map(|report| Some((report, self.merged.opened.get(*report)?)));
         let Some((report, opened)) = reports().next() else { return Markup::default() };
         let pane = opened.report.section(place.section).map_or(Pane::Other, Section::pane);
-        let target = row_id(*report, place);
-        let id = format!("f{rule}-{target}");
-        let link = (*self.what == Part::All && place.row < MAX_LISTED).then(|| format!("#{target}"));
+        let id = format!("f{rule}.{report}.{}.{}", place.section, place.row);
         let sandboxes: Vec<_> = reports().map(|(_, opened)| self.merged.label(opened)).collect();
         html! {
             li id=(id) {
                 (anchor(&id, "#")) " " (pieces(pane, &opened.report.row(place.section, place.row)))
                 (note_mark(opened.notes.get(&place).copied())) " "
                 small.where {
-                    a href=[link] { (pane.title()) " " (thousands(place.row as u64 + 1)) } " "
+                    (pane.title()) " " (thousands(place.row as u64 + 1)) " "
                     @if self.merged.opened.len() > 1 { (Inert::words(sandboxes.join(", "))) }
                 }
                 (decoded_lines(opened, place))

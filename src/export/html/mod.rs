@@ -1,8 +1,6 @@
 //! Writes an HTML page for a ticket or a mail: readable in any browser, without network or script.
+//! It has what the reports mean, findings first; other formats have the rows of every pane.
 //!
-//! ```text
-//! reports ── MergedReports ──> sections (bounded, findings first) ──> page ──> rows of each pane
-//! ```
 //! Text from outside reaches the page as [`Inert`] only. The page's policy allows its own style and
 //! script by their hashes, and no request, frame or form. Elements are identified by own numbers.
 
@@ -11,10 +9,9 @@ mod indicators;
 mod inert;
 mod matrix;
 mod processes;
-mod rows;
 
 use self::inert::Inert;
-use super::opened::{MergedReports, OpenedReport};
+use super::opened::{MergedReports, OpenedReport, decoded};
 use super::{Export, Part, Summary};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::Sha256;
@@ -34,10 +31,7 @@ use std::io::{self, Write};
 const STYLE: &str = include_str!("../../../assets/html/report.css");
 const SCRIPT: &str = include_str!("../../../assets/html/report.js");
 
-/// Where the rows follow in a page that is not written yet; no text from outside contains `<`.
-const ROWS: &str = "<!--rows-->";
-
-/// Maximum items of a list: with 100,000 rows a page opens slowly, with a million not at all.
+/// Maximum items of a list: with 100,000 a page opens slowly, with a million not at all.
 const MAX_LISTED: usize = 500;
 
 struct HtmlReport<'a> {
@@ -52,17 +46,9 @@ type HtmlSection = (&'static str, &'static str, String, Markup);
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let page = HtmlReport { merged: MergedReports::of(job.opened())?, what: &job.what, unlisted: Cell::default() };
-    let text = page.markup()?.into_string();
-    let mut all = page.merged.found.len() as u64;
-    if let Some((before, after)) = text.split_once(ROWS) {
-        page.unlisted.set(0);
-        all = page.merged.opened.iter().map(OpenedReport::count).sum();
-        out.write_all(before.as_bytes())?;
-        page.write_rows(out)?;
-        out.write_all(after.as_bytes())?;
-    } else {
-        out.write_all(text.as_bytes())?;
-    }
+    out.write_all(page.markup()?.into_string().as_bytes())?;
+    let findings: usize = page.merged.opened.iter().map(|opened| opened.findings().count()).sum();
+    let all = (findings + page.merged.found.len()) as u64;
     let left_out = page.unlisted.get();
     let mut summary = Summary { rows: all.saturating_sub(left_out), left_out, ..Summary::default() };
     page.merged.opened.iter().for_each(|opened| summary.add_report(&opened.report));
@@ -108,12 +94,12 @@ fn rule_mark(rule: Option<&Rule>) -> Markup {
     html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
 }
 
-fn row_id(report: usize, place: RowPlace) -> String {
-    format!("r{report}.{}.{}", place.section, place.row)
+fn decoded_lines(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
+    html! { @for text in decoded(&opened.report.record(place)) { div.decoded { "decoded " code { (Inert::of(&text)) } } } }
 }
 
 impl HtmlReport<'_> {
-    /// Returns the page with a mark where rows follow. A page of indicators has no other section.
+    /// Returns the page; one of indicators has no other section.
     fn markup(&self) -> io::Result<Markup> {
         let mut sections: Vec<_> = self.indicators()?.into_iter().collect();
         if !self.what.is_indicators() {
@@ -122,7 +108,6 @@ impl HtmlReport<'_> {
             sections.extend(self.techniques()?);
             sections.extend(self.sandboxes()?);
             sections.extend(self.paid());
-            sections.push(("rows", "Rows", String::new(), PreEscaped(ROWS.to_owned())));
         }
         let files = self.merged.files();
         let named = files.iter().map(|(_, file)| file.short()).collect::<Vec<_>>().join(", ");
@@ -227,7 +212,7 @@ impl HtmlReport<'_> {
         }
     }
 
-    /// Returns what a report lacks, and the notes on it as a whole.
+    /// Returns what a report lacks, and the notes on it.
     fn remarks(&self, opened: &OpenedReport<'_>) -> Markup {
         let index = &opened.report.index;
         let sandbox = Inert::words(self.merged.label(opened));
@@ -237,9 +222,10 @@ impl HtmlReport<'_> {
             @for list in index.sections.iter().filter(|section| section.is_perhaps_cut()) {
                 p.warning { (sandbox) ": " (Inert::of(&list.name)) " " (list.len()) (PERHAPS_CUT) }
             }
-            @for note in &opened.loose {
+            @for (place, note) in opened.notes() {
                 p { (sandbox) (note_mark(Some(note))) @if let Some(item) = &note.about.item {
-                    " on " (Inert::of(&item.attribute)) " " (Inert::of(&item.text)) ", which is no longer in this report"
+                    " on " (Inert::of(&item.attribute)) " " (Inert::of(&item.text))
+                    @if place.is_none() { ", which is no longer in this report" }
                 } }
             }
         }

@@ -1,8 +1,7 @@
 //! The processes of each report: a tree that folds, and a picture of when they started.
 
 use super::inert::{Inert, pieces};
-use super::rows::decoded_lines;
-use super::{HtmlReport, HtmlSection, MAX_LISTED, note_mark, row_id, rule_mark};
+use super::{HtmlReport, HtmlSection, MAX_LISTED, decoded_lines, note_mark, rule_mark};
 use crate::export::opened::OpenedReport;
 use crate::report::{Pane, RowPlace};
 use crate::text::count;
@@ -32,10 +31,10 @@ impl HtmlReport<'_> {
         }
         self.merged.check_cancel()?;
         let body = html! {
-            @for (number, opened) in self.merged.opened.iter().enumerate().filter(|(_, opened)| length(opened) > 0) {
+            @for opened in self.merged.opened.iter().filter(|opened| length(opened) > 0) {
                 @let (all, listed) = (length(opened), length(opened).min(MAX_LISTED));
                 @if self.merged.opened.len() > 1 { h3 { (Inert::words(self.merged.label(opened))) } }
-                div.tree { (branch(number, opened, 0..listed, 0)) } "\n"
+                div.tree { (branch(opened, 0..listed, 0)) } "\n"
                 (self.rest(listed, all, "process", &self.command(Some(opened), "--pane processes --format csv")))
                 (timeline(opened))
             }
@@ -45,21 +44,21 @@ impl HtmlReport<'_> {
 }
 
 /// Returns the section of a tree that is written as a whole: its rows are not listed again.
-pub(super) fn tree(opened: &OpenedReport<'_>) -> Option<usize> {
+fn tree(opened: &OpenedReport<'_>) -> Option<usize> {
     opened.report.tree().filter(|(_, section)| opened.is_whole(section)).map(|(section, _)| section)
 }
 
 /// Returns the rows of whole subtrees as a list; below the last level, all descendants in one list.
-fn branch(report: usize, opened: &OpenedReport<'_>, rows: Range<usize>, level: usize) -> Markup {
+fn branch(opened: &OpenedReport<'_>, rows: Range<usize>, level: usize) -> Markup {
     let Some((section, tree)) = opened.report.tree() else { return Markup::default() };
     let end_of = |row: usize| if level < MAX_LEVELS { tree.depths().end_of(row).min(rows.end) } else { row + 1 };
     let starts = std::iter::successors(Some(rows.start), |row| Some(end_of(*row))).take_while(|row| *row < rows.end);
     html! {
         ul { @for place in starts.map(|row| RowPlace { section, row }) {
             @let (below, process) = (place.row + 1..end_of(place.row), process(opened, place));
-            li id=(row_id(report, place)) {
+            li {
                 @if below.is_empty() { div.process { (process) } }
-                @else { details open { summary.process { (process) } "\n" (branch(report, opened, below, level + 1)) } }
+                @else { details open { summary.process { (process) } "\n" (branch(opened, below, level + 1)) } }
             } "\n"
         } }
     }
