@@ -3,7 +3,7 @@
 
 use super::opened::OpenedReport;
 use super::verdict::technique;
-use super::{Export, Part, Summary, line, list, object, own_literal};
+use super::{Export, Part, Summary, line};
 use crate::report::attack::{AttackDomain, Technique, named_tactics};
 use crate::report::attributes::TREE_TECHNIQUES;
 use crate::report::compare::NOT_LISTED;
@@ -11,6 +11,8 @@ use crate::report::identifier::Sha256;
 use crate::report::{Attribute, Pane, RowPlace, Section};
 use crate::text::{Untrusted, count, plural, to_visible};
 use regex::bytes::Regex;
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -44,8 +46,6 @@ struct LayerTechnique {
     tactics: BTreeSet<String>,
     /// The first rows of each place, after its name.
     rows: Vec<String>,
-    /// Whether a sandbox names it, and whether a rule does.
-    by: [bool; 2],
 }
 
 /// The techniques of all reports.
@@ -83,7 +83,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     let written: Vec<_> = domains.iter().map(|(domain, found)| layers.layer(&scale, *domain, found)).collect();
     match written.as_slice() {
         [layer] => writeln!(out, "{layer}")?,
-        _ => writeln!(out, "{}", list(written))?,
+        _ => writeln!(out, "{}", Value::from(written))?,
     }
     Ok(Summary { rows: layers.techniques.len() as u64, left_out: layers.left_out, ..summary })
 }
@@ -123,7 +123,7 @@ impl NavigatorLayers {
                 };
                 self.left_out += u64::from(is_listed && ids.is_empty());
                 for id in ids {
-                    let found = self.add(&id, place(sandbox.clone()), 0, || row_text(opened, at));
+                    let found = self.add(&id, place(sandbox.clone()), || row_text(opened, at));
                     let named = tactics.get(&Untrusted::from(id.as_str())).into_iter().flatten().cloned();
                     found.into_iter().for_each(|found| found.tactics.extend(named.clone()));
                 }
@@ -139,20 +139,19 @@ impl NavigatorLayers {
             for id in rule.attack.iter().filter(|id| id.starts_with("T1")) {
                 let name = Untrusted::from(rule.name.as_str()).visible().disarmed();
                 let text = || format!("{} by rule, {name}: {}", rule.severity.name(), row_text(opened, at));
-                self.add(id, place(opened.sandbox()), 1, text);
+                self.add(id, place(opened.sandbox()), text);
             }
         }
         Ok(())
     }
 
-    /// Adds a row that shows a technique, named by the sandbox (0) or by a rule (1).
-    fn add(&mut self, id: &str, place: Place, by: usize, text: impl Fn() -> String) -> Option<&mut LayerTechnique> {
+    /// Adds a row that shows a technique.
+    fn add(&mut self, id: &str, place: Place, text: impl Fn() -> String) -> Option<&mut LayerTechnique> {
         if self.techniques.len() >= MAX_TECHNIQUES && !self.techniques.contains_key(id) {
             self.left_out += 1;
             return None;
         }
         let found = self.techniques.entry(id.to_owned()).or_default();
-        found.by.get_mut(by).into_iter().for_each(|by| *by = true);
         let rows = found.seen.entry(place.clone()).or_default();
         *rows += 1;
         if *rows <= MAX_ROWS {
@@ -192,43 +191,32 @@ impl NavigatorLayers {
         LayerScale { name, about, colours: vec![shade(0, most), shade(most, most)], range: [0, most], legend }
     }
 
-    fn layer(&self, scale: &LayerScale, domain: AttackDomain, techniques: &[(&str, &LayerTechnique)]) -> String {
+    fn layer(&self, scale: &LayerScale, domain: AttackDomain, techniques: &[(&str, &LayerTechnique)]) -> Value {
         let LayerScale { name, about, colours, range: [least, most], legend } = scale;
-        let versions = [("attack", domain.version()), ("navigator", "5.0.0"), ("layer", "4.5")];
-        let about = format!("ATT&CK techniques in behaviour reports, by behaview. {about} TLP:AMBER+STRICT.");
+        let techniques = techniques.iter().flat_map(|(id, found)| self.technique(id, found, scale));
         let sandboxes: BTreeSet<_> = self.places.iter().map(|(_, sandbox, _)| sandbox.clone()).collect();
-        let files = self.files().into_iter().map(|file| ("file", Untrusted::from(file).visible().disarmed().into()));
-        let sandboxes = sandboxes.into_iter().map(|sandbox| ("sandbox", sandbox));
+        let files = self.files().into_iter().map(|file| Untrusted::from(file).visible().disarmed().into());
+        let files = files.map(|file: String| ("file", file)).take(MAX_NAMED);
+        let sandboxes = sandboxes.into_iter().map(|sandbox| ("sandbox", sandbox)).take(MAX_NAMED);
+        let cut = self.cut.iter().flatten().map(|cut| ("lists", cut.clone()));
         let notes = self.notes.iter().map(|note| ("note", note.clone()));
-        let beside = self.cut.iter().flatten().map(|cut| ("lists", cut.clone())).chain(notes);
-        let known = files.take(MAX_NAMED).chain(sandboxes.take(MAX_NAMED)).chain(beside);
-        let label = |(label, colour): &(String, String)| {
-            object([("label", Some(own_literal(label))), ("color", Some(own_literal(colour)))])
-        };
-        let gradient = [
-            ("colors", Some(list(colours.iter().map(|colour| own_literal(colour))))),
-            ("minValue", Some(least.to_string())),
-            ("maxValue", Some(most.to_string())),
-        ];
-        object([
-            ("name", Some(own_literal(to_visible(name).cut(MAX_COLUMNS).as_str()))),
-            ("versions", Some(object(versions.map(|(name, version)| (name, Some(own_literal(version))))))),
-            ("domain", Some(own_literal(domain.name()))),
-            ("description", Some(own_literal(&about))),
-            ("sorting", Some("3".to_owned())),
-            (
-                "layout",
-                Some(r#"{"layout":"side","showID":true,"showName":true,"expandedSubtechniques":"annotated"}"#.into()),
-            ),
-            ("techniques", Some(list(techniques.iter().flat_map(|(id, found)| self.technique(id, found, scale))))),
-            ("gradient", Some(object(gradient))),
-            ("legendItems", Some(list(legend.iter().map(label)))),
-            ("metadata", Some(metadata(known))),
-        ])
+        let known = files.chain(sandboxes).chain(cut).chain(notes).filter(|(_, value)| !value.is_empty());
+        json!({
+            "name": to_visible(name).cut(MAX_COLUMNS).as_str(),
+            "versions": {"attack": domain.version(), "navigator": "5.0.0", "layer": "4.5"},
+            "domain": domain.name(),
+            "description": format!("ATT&CK techniques in behaviour reports, by behaview. {about} TLP:AMBER+STRICT."),
+            "sorting": 3,
+            "layout": {"layout": "side", "showID": true, "showName": true, "expandedSubtechniques": "annotated"},
+            "techniques": techniques.collect::<Vec<_>>(),
+            "gradient": {"colors": colours, "minValue": least, "maxValue": most},
+            "legendItems": legend.iter().map(|(label, colour)| json!({"label": label, "color": colour})).collect::<Vec<_>>(),
+            "metadata": known.map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
+        })
     }
 
     /// Returns a technique, once for each tactic that the service names, or once for all.
-    fn technique(&self, id: &str, found: &LayerTechnique, scale: &LayerScale) -> Vec<String> {
+    fn technique(&self, id: &str, found: &LayerTechnique, scale: &LayerScale) -> Vec<Value> {
         let sides = [0, 1].map(|side| found.seen.keys().any(|(.., seen)| *seen == side));
         let is_difference = scale.range == [1, 3];
         let (score, colour) = match sides {
@@ -243,28 +231,26 @@ impl NavigatorLayers {
             is_difference && sides.iter().zip(&self.cut).any(|(is_seen, cut)| !is_seen && !cut.is_empty());
         let unlisted = may_be_unlisted.then(|| format!("the other side: {NOT_LISTED}"));
         let comment: Vec<_> = found.rows.iter().cloned().chain(more).chain(unlisted).collect();
-        let sandboxes: BTreeSet<_> = found.seen.keys().map(|(_, sandbox, _)| sandbox.as_str()).collect();
-        let by = match found.by {
-            [true, true] => "the sandbox and rules",
-            [true, false] => "the sandbox",
-            _ => "rules alone",
-        };
-        let sandboxes = sandboxes.into_iter().take(MAX_NAMED).map(|name| ("sandbox", name.to_owned()));
-        let known = metadata(sandboxes.chain([("named by", by.to_owned())]));
-        let tactics: Vec<_> = found.tactics.iter().map(|tactic| Some(own_literal(tactic))).collect();
+        let tactics: Vec<_> = found.tactics.iter().map(|tactic| Some(tactic.as_str())).collect();
         let tactics = if tactics.is_empty() { vec![None] } else { tactics };
-        let each = tactics.into_iter().map(|tactic| {
-            object([
-                ("techniqueID", Some(own_literal(id))),
-                ("tactic", tactic),
-                ("score", Some(score.to_string())),
-                ("color", colour.map(|colour| own_literal(colour))),
-                ("comment", Some(own_literal(&comment.join("\n")))),
-                ("metadata", Some(known.clone())),
-            ])
-        });
-        each.collect()
+        let comment = comment.join("\n");
+        let color = colour.map(String::as_str);
+        let each = tactics.into_iter().map(|tactic| ScoredTechnique { id, tactic, score, color, comment: &comment });
+        each.map(|technique| json!(technique)).collect()
     }
+}
+
+/// A technique as a layer has it, for one tactic or for all.
+#[derive(Serialize)]
+struct ScoredTechnique<'a> {
+    #[serde(rename = "techniqueID")]
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tactic: Option<&'a str>,
+    score: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    color: Option<&'a str>,
+    comment: &'a str,
 }
 
 /// The scores of a layer and their colours.
@@ -277,11 +263,6 @@ struct LayerScale {
     range: [u64; 2],
     /// Labels with their colours.
     legend: Vec<(String, String)>,
-}
-
-fn metadata(known: impl Iterator<Item = (&'static str, String)>) -> String {
-    let known = known.filter(|(_, value)| !value.is_empty());
-    list(known.map(|(name, value)| object([("name", Some(own_literal(name))), ("value", Some(own_literal(&value)))])))
 }
 
 /// Returns the colour of a score between the ends of the gradient.
