@@ -19,17 +19,13 @@ pub(super) fn format(typed: &str) -> Result<StatementFormat, &'static str> {
     StatementFormat::named(typed).ok_or("expected md, csv or html")
 }
 
-/// Returns a month's name and costs, by the ledger of the team or of this machine; sends no request.
-fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, Vec<CallCost>)> {
+/// Returns a month's name, whose ledger counts, and the costs by it; sends no request.
+fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, &'static str, Vec<CallCost>)> {
     let first = month.unwrap_or_else(|| setup.gateway.now().to_zoned(TimeZone::UTC).date().first_of_month());
     let month = first.strftime("%Y-%m").to_string();
     let mut costs = runtime()?.block_on(setup.gateway.costs(first.to_zoned(TimeZone::UTC)?.timestamp()))?;
     costs.retain(|cost| cost.day.starts_with(&month));
-    Ok((month, costs))
-}
-
-fn ledger_of(setup: &Setup) -> &'static str {
-    if setup.gateway.team.is_some() { "team" } else { "machine" }
+    Ok((month, if setup.gateway.team.is_some() { "team" } else { "machine" }, costs))
 }
 
 /// Prints the sums of a month, and where the pace of this one leads.
@@ -39,9 +35,8 @@ pub(super) fn print_sums(
     projections: &[Projection],
     as_json: bool,
 ) -> Result<()> {
-    let (month, costs) = costs_of(setup, month)?;
+    let (month, ledger, costs) = costs_of(setup, month)?;
     let sums = by.sum(&costs);
-    let ledger = ledger_of(setup);
     let shown = json!({"by": by, "month": month, "ledger": ledger, "sums": sums, "projections": projections});
     print(as_json, &shown, || {
         let rows = sums.iter().map(CostSum::cells);
@@ -54,11 +49,11 @@ pub(super) fn print_sums(
 
 /// Prints a statement of a month.
 pub(super) fn print_statement(setup: &Setup, month: Option<Date>, format: StatementFormat) -> Result<()> {
-    let (month, costs) = costs_of(setup, month)?;
+    let (month, ledger, costs) = costs_of(setup, month)?;
     let profile = to_visible(&setup.gateway.client.profile().name);
     let read = setup.gateway.now().strftime("%F %R UTC");
     let words = "Spent: the units that calls count as. Saved: what stored responses saved when a call was to be sent.";
-    let remark = format!("Profile {profile}, by the ledger of the {}, read {read}. {words}", ledger_of(setup));
+    let remark = format!("Profile {profile}, by the ledger of the {ledger}, read {read}. {words}");
     let mut out = Vec::new();
     Statement(format!("Statement of {month}"), remark, &costs).write(format, &mut out)?;
     Output::new(false).print(&out)

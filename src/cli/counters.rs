@@ -50,9 +50,10 @@ fn check_use(balances: &Balances, percent: u64) -> Result<()> {
     let counters = balances.counters.iter().filter_map(|counter| Some((counter, counter.meaning?)));
     for (counter, (unit, period)) in counters.filter(|(_, (_, period))| *period >= Period::Daily) {
         for holder in Holder::ALL {
-            let used = counter.limit(holder).and_then(Balance::percent_used).filter(|used| *used >= percent);
-            let Some(used) = used else { continue };
-            fail!(Quota, "{used} % of the {}'s {} {} are used", holder.name(), unit.plural(), period.current());
+            let used = counter.limit(holder).and_then(Balance::percent_used);
+            if let Some(used) = used.filter(|used| *used >= percent) {
+                fail!(Quota, "{used} % of the {}'s {} {} are used", holder.name(), unit.plural(), period.current());
+            }
         }
     }
     Ok(())

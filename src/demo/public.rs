@@ -278,8 +278,15 @@ fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoResponse> {
     context.call.value(name).map(parse).transpose()
 }
 
-/// Checks that a user, identified by name or by key, requests its own data.
+/// The shape is not documented: each user with its requests.
+pub(super) fn group_users(id: &str, context: &mut Context) -> DemoResult {
+    check(id, context)?;
+    let used = context.state.counters.user.used.monthly;
+    Ok(DemoResponse::json(json!({"data": {context.service.options.user.clone(): used}}).to_string()))
+}
+
+/// Checks that a user, identified by name or by key, requests its own data or its group's.
 fn check(id: &str, context: &Context) -> Result<(), DemoResponse> {
-    let is_self = id == context.service.options.user || id == context.service.key;
+    let is_self = id == context.service.options.user || id == context.service.key || id == GROUP;
     if is_self { Ok(()) } else { Err(DemoResponse::error(404, "NotFoundError", "User not found")) }
 }

@@ -59,6 +59,8 @@ routes! {
     Scan, private::scan, "private_file_upload": "POST" "v3/private/files" "POST" "v3/large/{}";
     Quotas, public::quotas, "overall_quotas": "GET" "v3/users/{}/overall_quotas";
     Usage, public::usage, "api_usage": "GET" "v3/users/{}/api_usage";
+    GroupUsage, public::usage, "group_api_usage": "GET" "v3/groups/{}/api_usage";
+    GroupUsers, public::group_users, "group_users": "GET" "v3/groups/{}/users_consuming_quota/api_requests_monthly";
     User, public::user, "users": "GET" "v3/users/{}";
     Analysis, public::analysis, "analyses": "GET" "v3/analyses/{}";
     FileAnalyses, public::analyses, "file_analyses": "GET" "v3/files/analyses/{}" "GET" "v3/files/{}/analyses";

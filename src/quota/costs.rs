@@ -24,12 +24,7 @@ pub struct CallCost {
 
 names! {
     /// What costs are summed by.
-    CostGrouping {
-        User "user",
-        Project "project",
-        Operation "operation",
-        Day "day",
-    }
+    CostGrouping { User "user", Project "project", Operation "operation", Day "day", }
 }
 
 /// The sum of costs with one name and unit.

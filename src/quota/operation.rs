@@ -45,6 +45,8 @@ operations! {
     V3User            "v3-user"             "Fetch the user object"                              calls;
     V3Quotas          "v3-quotas"           "Fetch quota details"                                calls;
     V3Usage           "v3-usage"            "Fetch usage details"                                calls;
+    V3GroupUsage      "v3-group-usage"      "Fetch the usage details of a group"                 calls;
+    V3GroupUsers      "v3-group-users"      "Fetch the use of a group's quota by its users"       calls;
     V3Feed            "v3-feed"             "Read a feed, or download by a link it gave"         calls;
     V3Search          "v3-search"           "Search by v3"                                       calls;
     V3Download        "v3-download"         "Download a public file by v3"                       calls;

@@ -267,6 +267,7 @@ fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
     match (kind, entitled.premium_intelligence.is_granted()) {
         (Kind::V3Download, _) => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
         (Kind::V3User, _) => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
+        (Kind::V3GroupUsage | Kind::V3GroupUsers, _) => notes.push("Section 8 of the service's consumption rules is silent on groups; the general rule is applied."),
         (Kind::WebSearch, None) => notes.push("Whether there is premium intelligence is not known; it is assumed."),
         (Kind::WebSearch, Some(false)) => notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded."),
         _ if kind.is_private() && kind != Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),

@@ -71,7 +71,7 @@ rules! {
     "8.1.2" "One API call takes one request, unless a rule below says otherwise."
         [
             PrivateBehaviours, PrivateBehaviour, PrivateSummary, PrivateArtifact, PrivateFile, PrivateRelated, PrivateDelete,
-            PrivateAnalysis, PrivateUploadUrl, V2FileScan, V3FileUpload, V3File, V3FileAnalyses, V3Analysis, V3User,
+            PrivateAnalysis, PrivateUploadUrl, V2FileScan, V3FileUpload, V3File, V3FileAnalyses, V3Analysis, V3User, V3GroupUsage, V3GroupUsers,
         ] => Api, |kind, numbers, entitled| Some(general(Operation { kind, numbers: *numbers }, entitled));
     "8.1.3" "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month."
         Kind::ALL => None, |_, _, _| None;

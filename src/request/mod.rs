@@ -55,6 +55,8 @@ pub enum Request {
     PrivateAnalyses { file: Sha256 },
     /// Deletes a private file at the service; its reports and scans stay if `only_from_storage`.
     PrivateDelete { file: Sha256, only_from_storage: bool },
+    /// The use of a group's quota, for its administrators.
+    GroupQuota { group: Identifier, part: GroupQuotaPart },
     /// One page of a list of the group; `cursor` is from the page before.
     GroupList { list: GroupList, cursor: Option<Untrusted> },
     /// The user's privileges. The response contains the key itself: it is never stored or shown.
@@ -81,6 +83,11 @@ names! {
         Files "files" "private files",
         Analyses "analyses" "private analyses",
     }
+}
+
+names! {
+    /// A count of the use of a group's quota, by its place in addresses.
+    GroupQuotaPart { Usage "api_usage", Users "users_consuming_quota/api_requests_monthly", }
 }
 
 /// A request with its price, as shown before the key was pressed.
@@ -185,6 +192,8 @@ impl Request {
             Self::PrivateAnalysis { .. } => Kind::PrivateAnalysis,
             Self::PrivateAnalyses { .. } => Kind::PrivateRelated,
             Self::PrivateDelete { .. } => Kind::PrivateDelete,
+            Self::GroupQuota { part: GroupQuotaPart::Usage, .. } => Kind::V3GroupUsage,
+            Self::GroupQuota { part: GroupQuotaPart::Users, .. } => Kind::V3GroupUsers,
             Self::GroupList { list: GroupList::Files, .. } => Kind::PrivateFile,
             Self::GroupList { list: GroupList::Analyses, .. } => Kind::PrivateAnalysis,
         };
@@ -231,6 +240,9 @@ impl Request {
                 let is_ordered = *list == GroupList::Analyses;
                 let address = if is_ordered { address.with("order", "date-") } else { address };
                 address.with_cursor(cursor.as_ref())
+            }
+            Self::GroupQuota { group, part } => {
+                Address::get(format!("/groups/{}/{}", encode(group.as_bytes()), part.name()))
             }
             Self::User => of_user(""),
             Self::Quotas => of_user("/overall_quotas"),
@@ -328,6 +340,7 @@ impl Request {
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
             Self::User => "the user's privileges".to_owned(),
+            Self::GroupQuota { group, .. } => format!("the quota use of group {}", group.text().visible_cut(60)),
             Self::Usage { first, last } => format!("usage from {first} to {last}"),
             Self::V2Reports { files } => format!("v2 reports of {}", counted(files)),
             Self::V2Submissions { files } => format!("v2 submissions of {}", counted(files)),

@@ -244,11 +244,8 @@ impl Team {
 
     /// Returns whether a call is sent while the team store does not respond.
     pub fn goes_on(&self) -> bool {
-        match self.unreachable {
-            UnreachablePolicy::GoOn => true,
-            UnreachablePolicy::Ask => self.may_go_on.load(Ordering::Relaxed),
-            UnreachablePolicy::Refuse => false,
-        }
+        let is_decided = || self.unreachable == UnreachablePolicy::Ask && self.may_go_on.load(Ordering::Relaxed);
+        self.unreachable == UnreachablePolicy::GoOn || is_decided()
     }
 
     /// Returns the open connection, or a new one. After a failure, there is none for a moment.

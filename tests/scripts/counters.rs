@@ -115,6 +115,14 @@ fn month_is_summed_stated_and_warned_of() {
     );
     let shown = squeezed(&text(&cli.run(&["quota", "--by", "user"])));
     assert!(shown.contains("this machine 2 2 0 request") && shown.contains("group: "), "{shown}");
+    // The service counts a group for its administrators, at an assumed price.
+    for (operation, member) in [("v3-group-usage", "daily"), ("v3-group-users", "demo-analyst")] {
+        let price = json(&cli.run(&["api", operation, "demo_response_team", "--dry-run", "--json"]));
+        assert_eq!(price["calls"][0]["price"]["basis"], "assumed", "{price}");
+        let paid = cli.paid();
+        let counted = json(&cli.run(&["api", operation, "demo_response_team"]));
+        assert!(counted["data"][member] != json!(null) && cli.paid() == paid + 1, "{counted}");
+    }
     // A statement asks no service, and no text in it is markup.
     let requests = cli.demo.seen().len();
     let state = |format: &str| text(&cli.run(&["quota", "--statement", format]));

@@ -10,7 +10,7 @@ use crate::app::{Effect, Key, StoreJob};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
-use crate::request::Request;
+use crate::request::{GroupQuotaPart, Request};
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -46,6 +46,12 @@ pub static AD_HOC_REQUESTS: &[AdHocRequest] = &[
     entry("v3-quotas", "Quota details of user and group", "", |_, _| Ok(Request::Quotas)),
     entry("v3-user", "What the user has bought: premium API, premium intelligence", "", |_, _| Ok(Request::User)),
     entry("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_30_days(now))),
+    entry("v3-group-usage", "Calls of a group, by endpoint, for its administrators", GROUP, |typed, _| {
+        identifier(typed).map(|group| Request::GroupQuota { group, part: GroupQuotaPart::Usage })
+    }),
+    entry("v3-group-users", "Requests of this month by user of a group, for its administrators", GROUP, |typed, _| {
+        identifier(typed).map(|group| Request::GroupQuota { group, part: GroupQuotaPart::Users })
+    }),
     entry("v3-analysis", "An analysis by its identifier", "identifier of the analysis", |typed, _| {
         identifier(typed).map(|identifier| Request::Analysis { identifier })
     }),
@@ -59,6 +65,8 @@ pub static AD_HOC_REQUESTS: &[AdHocRequest] = &[
         hash(typed).map(|file| Request::Rescan { file })
     }),
 ];
+
+const GROUP: &str = "identifier of the group";
 
 const fn entry(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> AdHocRequest {
     AdHocRequest { name, help, input, make }

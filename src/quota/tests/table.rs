@@ -67,7 +67,8 @@ fn undocumented_prices_are_assumed() {
         let kind = operation.kind;
         // Private scans are priced by the service's consumption page, beside the specification.
         let is_silent = kind.is_private() && kind != Kind::PrivateScan;
-        let is_priced = !is_silent && !matches!(kind, Kind::V3User | Kind::V3Download);
+        let is_priced =
+            !is_silent && !matches!(kind, Kind::V3User | Kind::V3GroupUsage | Kind::V3GroupUsers | Kind::V3Download);
         assert_eq!(documented, is_priced, "{operation:?}");
     }
 }
