@@ -9,20 +9,24 @@ CREATE TABLE behaview.reservation (
     PRIMARY KEY (person, machine, number)
 );
 CREATE INDEX ON behaview.reservation (service, at);
-CREATE INDEX ON behaview.call (service, at) INCLUDE (charged);
+CREATE INDEX ON behaview.call (service, at);
+-- The sum of each day (UTC), so that a budget is not a sum over a month of calls. A negative cost is forged.
+CREATE TABLE behaview.spent (service text, day date, units numeric NOT NULL, PRIMARY KEY (service, day));
+INSERT INTO behaview.spent SELECT service, (to_timestamp(at / 1000.0) AT TIME ZONE 'UTC')::date, sum(charged)
+    FROM behaview.call WHERE charged > 0 GROUP BY 1, 2;
 ALTER TABLE behaview.call ADD project text NOT NULL DEFAULT '';
 
--- Everyone may see what the group has left, without what each person spent. A negative cost is forged.
+-- Everyone may see what the group has left, without what each person spent.
 CREATE FUNCTION behaview.budgets(of_service text)
 RETURNS TABLE (period text, units bigint, reserve bigint, spent bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $$
     SELECT b.period, b.units, b.reserve, least(9223372036854775807,
-        (SELECT coalesce(sum(c.charged), 0) FROM behaview.call c WHERE c.service = b.service AND c.charged > 0
-            AND c.at >= (extract(epoch FROM began) * 1000)::bigint)
-        + (SELECT coalesce(sum(r.units), 0) FROM behaview.reservation r WHERE r.service = b.service AND r.at >= began)
+        (SELECT coalesce(sum(s.units), 0) FROM behaview.spent s WHERE s.service = b.service AND s.day >= began)
+        + (SELECT coalesce(sum(r.units), 0) FROM behaview.reservation r
+            WHERE r.service = b.service AND r.at >= began AT TIME ZONE 'UTC')
     )::bigint
     FROM behaview.budget b
-    CROSS JOIN LATERAL (SELECT date_trunc(b.period, now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS t(began)
+    CROSS JOIN LATERAL (SELECT date_trunc(b.period, now() AT TIME ZONE 'UTC')) AS t(began)
     WHERE b.service = of_service ORDER BY b.period
 $$;
 -- Counts a call, or returns the budgets that do not allow it.
@@ -45,7 +49,15 @@ BEGIN
     END IF;
 END $$;
 CREATE FUNCTION behaview.settle() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$ BEGIN
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+DECLARE further bigint := greatest(NEW.charged, 0);
+BEGIN
+    IF TG_OP = 'UPDATE' THEN further := further - greatest(OLD.charged, 0); END IF;
+    IF further <> 0 THEN
+        INSERT INTO behaview.spent AS s VALUES
+            (NEW.service, (to_timestamp(NEW.at / 1000.0) AT TIME ZONE 'UTC')::date, further)
+            ON CONFLICT (service, day) DO UPDATE SET units = s.units + excluded.units;
+    END IF;
     DELETE FROM behaview.reservation r WHERE r.person = NEW.person AND r.machine = NEW.machine AND r.number = NEW.number;
     RETURN NULL;
 END $$;
