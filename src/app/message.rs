@@ -25,8 +25,7 @@ use crate::report::page::{Page, ReportSummary};
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
 use crate::report::{
-    Analysis, Cancel, Deletion, DeletionTarget, GroupPage, ImportOrigin, PendingScan, RecentFile, Report, RowSet,
-    StoredItem,
+    Analysis, Cancel, Deletion, GroupPage, ImportOrigin, PendingScan, RecentFile, Report, RowSet, StoredItem,
 };
 use crate::request::{GroupList, Quote, Request, UploadAddress};
 use crate::text::Untrusted;
@@ -174,9 +173,8 @@ pub enum StoreEvent {
     Inventory(Vec<StoredItem>),
     /// The stored pages of a list of the group, and the number of stored reports by file.
     Group(GroupList, Vec<(Timestamp, GroupPage)>, HashMap<Sha256, u64>),
+    /// The outcome of a deletion, and what is stored now.
     Deleted(String, Vec<StoredItem>),
-    /// Nothing was deleted: the store differs from what the user confirmed.
-    DeleteConflict(Vec<DeletionTarget>, Vec<StoredItem>),
     Uploads(Uploads),
     Values(ValueEvent),
 }

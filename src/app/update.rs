@@ -209,7 +209,6 @@ impl Model {
                 self.on_deleted(words, lines);
                 self.emit(StoreJob::Values(ValueJob::Index(None)));
             }
-            StoreEvent::DeleteConflict(what, lines) => self.on_delete_conflict(what, lines),
             StoreEvent::Uploads(uploads) => self.quota_state.entitlements.uploads = uploads,
             StoreEvent::Values(event) => prevalence::on_event(self, event),
         }

@@ -69,6 +69,8 @@ fn items_stored_after_the_dialog_are_not_deleted() {
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = tui.screen();
         assert!(screen.contains("Nothing was deleted: the store changed"), "{screen}");
+        tui.keys(key);
+        let screen = tui.screen();
         assert!(screen.contains("To be deleted") && screen.contains("1 other response"), "{screen}");
         tui.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", tui.screen());

@@ -213,15 +213,6 @@ impl Model {
         self.confirm_first(why, [choice])
     }
 
-    /// Requests confirmation again after the store had changed and nothing was deleted.
-    pub(crate) fn on_delete_conflict(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
-        if self.stored_mut().is_some() {
-            self.show_stored(lines);
-        }
-        self.warn("Nothing was deleted: the store changed before the confirmation.");
-        self.confirm_deletion(what)
-    }
-
     fn deletion_text(&self, lead: &str, deletion: &Deletion) -> String {
         let file = match deletion.what.as_slice() {
             [DeletionTarget::Before(_) | DeletionTarget::DownTo(_) | DeletionTarget::Everything] => None,

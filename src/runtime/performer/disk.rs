@@ -172,14 +172,13 @@ fn inventory(gateway: &Gateway) -> Result<Vec<StoredItem>, StoreError> {
 
 /// Deletes what the user confirmed; nothing if the store differs from that.
 fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> {
-    match gateway.store.purge(&deletion) {
-        Ok(true) => {}
-        Ok(false) => return Ok(StoreEvent::DeleteConflict(deletion.what, inventory(gateway)?).into()),
+    let message = match gateway.store.purge(&deletion) {
+        Ok(true) => format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion)),
+        Ok(false) => "Nothing was deleted: the store changed before the confirmation.".to_owned(),
         Err(error) => {
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", visible_text(&error))));
         }
-    }
-    let message = format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion));
+    };
     Ok(StoreEvent::Deleted(message, inventory(gateway)?).into())
 }
 
