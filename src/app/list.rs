@@ -10,7 +10,7 @@ use crate::report::body::Body;
 use crate::report::find::SearchScope;
 use crate::report::identifier::{Identifier, IdentifierParts, Sha256};
 use crate::report::index::Batch;
-use crate::report::page::{Page, PageEntry, is_abstract};
+use crate::report::page::{Page, PageEnd, PageEntry, is_abstract};
 use crate::report::rules::{Marks, Rules, Severity};
 use crate::report::{Attribute, Pane, Report, Row, RowPlace, RowSet, Section};
 use crate::request::{Listing, Request};
@@ -63,10 +63,11 @@ pub enum Next {
 }
 
 impl Next {
-    pub(super) fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
-        match cursor {
+    pub(super) fn behind(end: PageEnd, is_used: impl Fn(&Untrusted) -> bool) -> Self {
+        match end.cursor {
+            Some(cursor) if is_used(&cursor) => Self::Lost,
             Some(cursor) => Self::Page(Some(cursor)),
-            None if is_lost => Self::Lost,
+            None if end.is_lost => Self::Lost,
             None => Self::Nothing,
         }
     }
@@ -192,10 +193,7 @@ impl List {
         }
         self.add(page.entries, received, unkept, &mut HashMap::new());
         self.used_cursors.extend(cursor.cloned());
-        self.next = match page.end.cursor {
-            Some(next) if self.used_cursors.contains(&next) => Next::Lost,
-            next => Next::behind(next, page.end.is_lost),
-        };
+        self.next = Next::behind(page.end, |cursor| self.used_cursors.contains(cursor));
     }
 
     /// Replaces the list by a first page; an unchanged first page retains later pages.
@@ -218,7 +216,7 @@ impl List {
         rest.filter(|old| stays || old.report().is_some()).for_each(|old| self.push(old));
         if !stays {
             self.used_cursors.clear();
-            self.next = Next::behind(page.end.cursor, page.end.is_lost);
+            self.next = Next::behind(page.end, |_| false);
         }
         // The panes still show their previous reports.
         if let Some(place) = chosen.and_then(|identifier| self.place_of(&identifier)) {

@@ -28,6 +28,7 @@ use crate::report::{Retention, StoredItem};
 use crate::request::GroupList;
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands, wrap_cut};
 use crate::triage::{HEADINGS, TriagedFile};
+use jiff::Timestamp;
 
 /// The most columns of a text from outside in a cell.
 const MAX_CELL: usize = 60;
@@ -61,13 +62,10 @@ impl DrawList for StoreContents {
     }
 
     fn draw_row(_: &StoredList, mut line: LineWriter<'_>, at: &ListTable, thing: &StoredItem, model: &Model) {
-        // A narrow screen shows dates without the year.
-        let received = since(thing.received, model.now);
-        let year = if line.room() >= SIZED_COLUMNS { 0 } else { 5 };
         let cells = [
             thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
             stored::title(thing).to_string(),
-            received.get(year..).filter(|short| !short.is_empty()).unwrap_or(&received).to_owned(),
+            dated(thing.received, line.room(), model),
             bytes(thing.bytes),
             bytes(thing.on_disk),
             thing.retention(model.now).map(|found| found.short(model.now)).unwrap_or_default(),
@@ -160,6 +158,15 @@ impl DrawList for CostRows {
     }
 }
 
+/// Returns a time since which something is so; without the year on a narrow screen.
+fn dated(at: Timestamp, room: usize, model: &Model) -> String {
+    let mut shown = since(at, model.now);
+    if room < SIZED_COLUMNS && shown.len() > 5 {
+        shown.drain(..5);
+    }
+    shown
+}
+
 fn about(thing: &StoredItem, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.label())).unwrap_or_default();
@@ -202,8 +209,6 @@ impl DrawList for GroupRows {
             return line.own(&text, meaning);
         };
         let text = |text: &Option<Untrusted>| text.as_ref().map(|text| text.visible_cut(120).to_string());
-        let year = if line.room() >= SIZED_COLUMNS { 0 } else { 5 };
-        let when = entry.at.map(|at| since(at, model.now)).unwrap_or_default();
         let reports = entry.file.as_ref().and_then(|file| list.source.reports.get(file));
         let known = entry.file.as_ref().and_then(|file| model.start.name_of(file)).cloned();
         let cells = [
@@ -211,7 +216,7 @@ impl DrawList for GroupRows {
             text(&entry.name).or_else(|| text(&known)).unwrap_or_default(),
             text(&entry.kind).unwrap_or_default(),
             entry.size.map(bytes).unwrap_or_default(),
-            when.get(year..).filter(|short| !short.is_empty()).unwrap_or(&when).to_owned(),
+            entry.at.map(|at| dated(at, line.room(), model)).unwrap_or_default(),
             entry.expires.map(|at| Retention::until(at, model.now).short(model.now)).unwrap_or_default(),
             entry.scan.as_ref().map(|(_, progress)| progress.label()).unwrap_or_default(),
             reports.map_or_else(|| "-".to_owned(), |count| thousands(*count)),

@@ -76,10 +76,7 @@ impl GroupRows {
         self.used_cursors.extend(cursor.cloned());
         let listed: HashSet<_> = self.rows.iter().flatten().cloned().collect();
         self.rows.extend(page.entries.into_iter().filter(|entry| !listed.contains(entry)).map(Some));
-        self.next = match page.end.cursor {
-            Some(next) if self.used_cursors.contains(&next) => Next::Lost,
-            next => Next::behind(next, page.end.is_lost),
-        };
+        self.next = Next::behind(page.end, |cursor| self.used_cursors.contains(cursor));
         self.rows.extend((self.next != Next::Nothing).then_some(None));
     }
 }
