@@ -60,6 +60,7 @@
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
 //! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
+//! `export` also uses `quota`, for statements.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
 //! `environment`, `files`, `log`, `state` and `text`. `clock`, `environment` and `files` use no
 //! other module; `log` uses `clock`, `files` and `text`; `state` uses `app`, `files` and `text`.

@@ -53,7 +53,7 @@ failure_kinds! {
     Network = 8, "network error, or the service is unavailable";
     Malformed = 9, "invalid response or document";
     DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
-    OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
+    OverBudget = 11, "over the budget, of --max-cost, the config or the group; nothing was sent";
     Partial = 12, "partial result; each failure has its message";
     NotStored = 13, "not stored, and nothing is sent (--offline)";
     Config = 14, "invalid config; behaview config check names each mistake";

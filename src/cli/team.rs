@@ -171,9 +171,9 @@ impl BudgetArgs {
     fn run(self, team: &Team, service: &str) -> Result<()> {
         let runtime = runtime()?;
         if let Some((period, units)) = self.period.zip(self.units) {
-            let limit = if units == "none" { None } else { Some(units.parse::<u64>().context("the limit")?) };
-            if limit.is_some_and(|limit| limit < self.reserve) {
-                fail!(Usage, "the reserve is a part of the limit: it cannot be more");
+            let limit = units.parse::<u64>().ok();
+            if limit.map_or(units != "none", |limit| limit < self.reserve) {
+                fail!(Usage, "expected a number of units, not less than the reserve, or none");
             }
             let period = if period == Period::Monthly.noun() { Period::Monthly } else { Period::Daily };
             runtime.block_on(team.set_budget(service, period, limit.map(|limit| (limit, self.reserve))))?;

@@ -37,7 +37,7 @@ impl Gateway {
         self.team.as_ref().zip(request.storage_key()).filter(|_| !is_private)
     }
 
-    /// Asks the team before a call: takes what it has stored, or else counts the call in its budgets.
+    /// Asks the team before a call: takes what it has stored, or counts the call in its budgets.
     pub(super) async fn ask_team(
         &self,
         quote: &Quote,

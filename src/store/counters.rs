@@ -17,7 +17,7 @@ const MAX_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
 const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
 
 impl Store {
-    /// Returns the first reading since a moment of a holder's requests of a month: its time, and the units used.
+    /// Returns the first reading since then of a holder's monthly requests: when, and how many.
     pub fn earlier_use(&self, payer: Payer<'_>, holder: Holder, since: Timestamp) -> Result<Option<(Timestamp, u64)>> {
         let select = "SELECT at, used FROM counters WHERE profile = ?1 AND service = ?2 AND unit = ?3 AND period = ?4
                       AND holder = ?5 AND at >= ?6 ORDER BY look LIMIT 1";

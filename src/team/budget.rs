@@ -1,4 +1,4 @@
-//! What the group may spend: limits that the lead sets, and calls that are counted before they are sent.
+//! What the group may spend: limits that the lead sets, and calls counted before they are sent.
 
 use super::{Parameter, Team, TeamError, in_transfer};
 use crate::quota::{GroupBudget, Period};

@@ -39,9 +39,10 @@ fn last_unit_of_a_budget_is_spent_by_one_program() {
     assert!(text(&dora.run(&["team", "budget", "month", "100"])).contains("\nmonth "));
     // One unit is spent: three remain, and one of them is for incidents.
     let set = dora.run(&["team", "budget", "day", "4", "--reserve", "1"]);
-    assert!(
-        set.status.success() && dora.run(&["team", "budget", "day", "1", "--reserve", "2"]).status.code() == Some(2)
-    );
+    assert!(set.status.success(), "{set:?}");
+    for wrong in [&["day", "1", "--reserve", "2"][..], &["month", "10x"], &["year", "1"], &["day"]] {
+        assert_eq!(dora.run(&[&["team", "budget"], wrong].concat()).status.code(), Some(2), "{wrong:?}");
+    }
     let start = |number: usize| {
         let person = if number < 3 { &ana } else { &ben };
         person.start(&["show", &reports[number % 3], "--refresh"])
