@@ -307,7 +307,10 @@ impl Team {
             return Ok(TeamAnswer::Stored(copy));
         }
         let claimed: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&key, Type::BYTEA), (&token, Type::TEXT)];
-        let taken = match client.query_typed(CLAIM, &claimed).await {
+        // Answered in turn, in one round trip: a colleague may have stored it, and released the claim,
+        // since the first look.
+        let (taken, stored) = tokio::join!(client.query_typed(CLAIM, &claimed), find(client, question));
+        let taken = match taken {
             Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => return Ok(TeamAnswer::ReadOnly),
             taken => taken?,
         };
@@ -317,8 +320,7 @@ impl Team {
             return Ok(TeamAnswer::InFlight(Untrusted::from(person.unwrap_or_default())));
         }
         let claim = TeamClaim::new(Arc::clone(self), question);
-        // A colleague may have stored it, and released the claim, since the first look.
-        if let Some(copy) = find(client, question).await? {
+        if let Some(copy) = stored? {
             claim.release().await;
             return Ok(TeamAnswer::Stored(copy));
         }
