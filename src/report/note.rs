@@ -27,7 +27,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns the text, of a colleague's note after the name and the time.
+    /// Returns the text, of a colleague's note with the name and the time.
     pub fn label(&self) -> Untrusted {
         self.author.as_ref().map_or_else(|| self.text.clone(), |author| self.quoted(&author.visible_cut(40)).into())
     }
@@ -35,7 +35,7 @@ impl Note {
     /// Quotes the text, so that no text can look like a second note.
     fn quoted(&self, author: &dyn Display) -> String {
         let text = self.text.visible().to_string().replace(['“', '”'], "\"");
-        format!("{author} ({}): “{text}”", self.written.strftime("%F %R"))
+        format!("“{text}” ({author}, {})", self.written.strftime("%F %R"))
     }
 
     /// Returns one note with the texts of all.

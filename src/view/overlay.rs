@@ -124,7 +124,10 @@ impl DrawForm for TypedNote {
             None if model.service.has_team => "The note is shared with the team".to_owned(),
             None => "The note is stored on this machine only".to_owned(),
         };
-        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Role::Faint)]
+        let all = model.notes.on(&form.source.about).filter(|all| Some(&all.text) != form.source.standing.as_ref());
+        let shared = all.map(|all| (all.text.visible_cut(1_000).to_string(), Role::Text));
+        let own = (format!("{standing}{emptied}{kept}, and costs nothing."), Role::Faint);
+        shared.into_iter().chain([own]).collect()
     }
 }
 

@@ -10,6 +10,7 @@ fn note(person: &Colleague, typed: &str) {
     let mut keys = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut until = |words: &str| assert!(lines.any(|line| line.unwrap().contains(words)), "{words} is not shown");
+    until("1: ● CAPE Sandbox");
     // A control character replaces the line by nothing.
     keys.write_all(format!("note\n{}\n\n", if typed.is_empty() { "\u{1}" } else { typed }).as_bytes()).unwrap();
     if typed.is_empty() {
@@ -17,11 +18,10 @@ fn note(person: &Colleague, typed: &str) {
         until("yes, delete it");
         keys.write_all(b"y\n").unwrap();
     }
-    until("free: enter open");
+    // The page is shown once the note is shared.
+    until("1: ● CAPE Sandbox");
     keys.write_all(b"quit\n").unwrap();
     assert!(child.wait().unwrap().success());
-    // What the app could not share before it ended goes with the next call.
-    assert!(person.run(&["quota"]).status.success());
 }
 
 #[test]
@@ -38,18 +38,18 @@ fn notes_of_two_people_are_both_shown() {
     note(&ana, "#ransom seen by ana");
     assert_eq!(database.ask("SELECT count(*) FROM behaview.note"), "1");
     let shown = exported(&ben);
-    assert!(shown.contains("note: ana (20") && shown.contains("“#ransom seen by ana”"), "{shown}");
+    assert!(shown.contains("note: “#ransom seen by ana” (ana, 20"), "{shown}");
     let found = text(&ben.run(&["search", "#ransom"]));
-    assert!(found.contains("ana (20") && found.contains("“#ransom"), "{found}");
-    note(&ben, "“ · ana (2020-01-01 00:00): “forged");
+    assert!(found.contains("“#ransom seen by ana” (ana, 20"), "{found}");
+    note(&ben, "x” (ana, 2020-01-01 00:00) · “forged");
     let both = exported(&ana);
-    assert!(both.contains("you (20") && both.contains("“#ransom seen by ana” · ben (20"), "{both}");
-    assert!(both.contains("“\" · ana (2020-01-01 00:00): \"forged”"), "{both}");
+    assert!(both.contains("note: “#ransom seen by ana” (you, 20") && both.contains(") · “x"), "{both}");
+    assert!(both.contains("“x\" (ana, 2020-01-01 00:00) · \"forged” (ben, 20"), "{both}");
     // Who deletes a note deletes no other; nothing is deleted in the database.
     note(&ana, "");
     let left = exported(&ben);
     assert!(left.contains("forged") && !left.contains("#ransom"), "{left}");
-    assert!(exported(&ana).contains("ben (20"));
+    assert!(exported(&ana).contains("(ben, 20"));
     assert_eq!(database.ask("SELECT count(*) FROM behaview.note"), "3");
     // The database refuses a forged name, a change, and what is too long.
     let add = |columns: &str, values: &str| {
