@@ -10,8 +10,9 @@ use tokio::sync::watch;
 
 /// What statements do, by words in them.
 const STATEMENTS: [(&str, &str); 4] = [
-    ("ask", "FROM behaview.response WHERE service = $1"),
+    // With it, in the same round trip, the answer is looked for again.
     ("claim", "INSERT INTO behaview.claim"),
+    ("ask", "FROM behaview.response WHERE service = $1"),
     ("push", "INSERT INTO behaview.response"),
     ("ledger", "INSERT INTO behaview.call"),
 ];
