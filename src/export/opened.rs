@@ -9,6 +9,7 @@ use crate::report::page::ReportSummary;
 use crate::report::rows::ValueMember;
 use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Severity};
+use crate::report::tree::Parents;
 use crate::report::verdict::SampleVerdict;
 use crate::report::{
     Identifier, Indicator, Indicators, Note, Pane, Report, RowPlace, RowSet, Section, body, command_line, identifier,
@@ -165,6 +166,7 @@ impl<'a> OpenedReport<'a> {
             rows.sort_by_key(|row| order.position(section, *row));
             let pane = found.pane();
             let depths = found.depths();
+            let mut parents = Parents::default();
             let mut next = 0;
             // The depths of the processes that were written and whose children may follow.
             let mut above = Vec::new();
@@ -185,7 +187,7 @@ impl<'a> OpenedReport<'a> {
                     member => (found.name.clone(), member),
                 };
                 let depth = depths.get(row);
-                let parent = depths.parent(row);
+                let parent = parents.of(row, depths);
                 let rule = self.rule(place);
                 let note = self.notes.get(&place).copied();
                 let is_perhaps_cut = found.is_perhaps_cut();

@@ -79,6 +79,29 @@ fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
     found
 }
 
+/// Finds the parents of rows in order, and reads each row of the tree only once.
+#[derive(Debug, Default)]
+pub(crate) struct Parents {
+    next: usize,
+    /// The last row read, below its ancestors: depth and row of each.
+    open: Vec<(u16, usize)>,
+}
+
+impl Parents {
+    pub(crate) fn of(&mut self, row: usize, depths: &Depths) -> Option<usize> {
+        if self.next > row + 1 {
+            *self = Self::default();
+        }
+        while self.next <= row {
+            let depth = depths.get(self.next)?;
+            self.open.truncate(self.open.partition_point(|(above, _)| *above < depth));
+            self.open.push((depth, self.next));
+            self.next += 1;
+        }
+        self.open.iter().nth_back(1).map(|(_, parent)| *parent)
+    }
+}
+
 /// Folded and selected rows of a tree, which decide the visible rows.
 ///
 /// Rows are identified by place, as process identifiers repeat. Changes recompute visible rows.
@@ -355,11 +378,13 @@ mod tests {
             depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
         ) {
             let tree = Depths(depths.clone());
+            let mut parents = Parents::default();
             for row in 0..depths.len() {
                 let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
                 prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
                 let parent = (0..row).rev().find(|above| depths[*above] < depths[row]);
                 prop_assert_eq!(tree.parent(row), parent);
+                prop_assert_eq!(parents.of(row, &tree), parent);
             }
         }
     }
