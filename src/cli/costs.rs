@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::export::{Statement, StatementFormat};
-use crate::quota::{CallCost, CostGrouping, CostSum, Projection};
+use crate::quota::{CallCost, CostGrouping, CostSum, Holder, Projection, Unit};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use std::cmp::Ordering;
 
 /// Parses a month such as 2026-11, as its first day.
 pub(super) fn month(typed: &str) -> Result<Date, &'static str> {
@@ -12,7 +13,7 @@ pub(super) fn month(typed: &str) -> Result<Date, &'static str> {
 }
 
 pub(super) fn grouping(typed: &str) -> Result<CostGrouping, &'static str> {
-    CostGrouping::named(typed).ok_or("expected user, project, operation or day")
+    CostGrouping::named(typed).ok_or("expected user, project, operation, file or day")
 }
 
 pub(super) fn format(typed: &str) -> Result<StatementFormat, &'static str> {
@@ -28,6 +29,23 @@ fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, &'static str,
     Ok((month, if setup.gateway.team.is_some() { "team" } else { "machine" }, costs))
 }
 
+/// Explains how far the service's counter of this month differs from a ledger.
+fn explained(projections: &[Projection], costs: &[CallCost], holder: Holder) -> Option<String> {
+    let counted = projections.iter().find(|projection| projection.holder == holder)?.used;
+    let requests = costs.iter().filter(|cost| cost.unit == Untrusted::from(Unit::Request.name()));
+    let known = requests.map(|cost| cost.charged).fold(0, u64::saturating_add);
+    let difference = text::count(counted.abs_diff(known), "request");
+    Some(match counted.cmp(&known) {
+        Ordering::Equal => format!("The service counts the same for the {}.", holder.name()),
+        Ordering::Less => format!("The service counts {difference} less: uncertain calls count at their maximum."),
+        Ordering::Greater => format!(
+            "The service counts {difference} more for the {}: of other programs, from before this ledger, not shared, \
+             or of colleagues, which a lead sees.",
+            holder.name()
+        ),
+    })
+}
+
 /// Prints the sums of a month, and where the pace of this one leads.
 pub(super) fn print_sums(
     setup: &Setup,
@@ -35,6 +53,7 @@ pub(super) fn print_sums(
     projections: &[Projection],
     as_json: bool,
 ) -> Result<()> {
+    let is_current = month.is_none();
     let (month, ledger, costs) = costs_of(setup, month)?;
     let sums = by.sum(&costs);
     let shown = json!({"by": by, "month": month, "ledger": ledger, "sums": sums, "projections": projections});
@@ -42,8 +61,11 @@ pub(super) fn print_sums(
         let rows = sums.iter().map(CostSum::cells);
         let rows = table([by.name(), ">calls", ">counts as", ">saved", "unit"], rows);
         let rows = if sums.is_empty() { String::new() } else { rows + "\n" };
-        let projections: String = projections.iter().map(|projection| format!("{projection}\n")).collect();
-        format!("{rows}By the ledger of the {ledger}, {month}.\n{projections}")
+        let holder = if setup.gateway.team.is_some() { Holder::Group } else { Holder::User };
+        let difference = explained(projections, &costs, holder).filter(|_| is_current);
+        let lines = projections.iter().map(ToString::to_string).chain(difference);
+        let lines: String = lines.map(|line| line + "\n").collect();
+        format!("{rows}By the ledger of the {ledger}, {month}.\n{lines}")
     })
 }
 

@@ -107,16 +107,17 @@ impl LedgerArgs {
         let shown = json!({"period": period, "team": costs});
         print(self.json, &shown, || {
             let cells = |cost: &CallCost| {
-                let texts = [&cost.person, &cost.operation, &cost.project, &cost.unit];
-                let [person, operation, project, unit] = texts.map(|text| text.visible().to_string());
+                let texts = [&cost.person, &cost.operation, &cost.file, &cost.project, &cost.unit];
+                let [person, operation, file, project, unit] = texts.map(|text| text.visible().to_string());
+                let file = Sha256::parse(&file).map_or(file, |file| file.short());
                 let [calls, charged, saved] = [cost.calls, cost.charged, cost.saved].map(thousands);
-                [to_visible(&cost.day).to_string(), person, operation, project, calls, charged, saved, unit]
+                [to_visible(&cost.day).to_string(), person, operation, file, project, calls, charged, saved, unit]
             };
             match costs.is_empty() {
                 true => "No call of the team was shared in this time; behaview ledger --team --all shows everything.\n"
                     .to_owned(),
                 false => table(
-                    ["day (UTC)", "person", "operation", "-project", ">calls", ">counts as", ">saved", "unit"],
+                    ["day (UTC)", "person", "operation", "-file", "-project", ">calls", ">counts as", ">saved", "unit"],
                     costs.iter().map(cells),
                 ),
             }

@@ -401,6 +401,7 @@ impl Gateway {
             charged: entry.counts_as,
             saved: entry.saved(),
             project: projects.get(&entry.session).cloned().unwrap_or_default(),
+            file: entry.file.clone().unwrap_or_default(),
         });
         let added = team.add_calls(&unshared.machine, &self.service, &calls.collect::<Vec<_>>()).await;
         added.map_err(|error| error.to_string())?;

@@ -59,6 +59,9 @@ pub struct LedgerEntry {
     /// The name of its lock while it is in flight.
     #[serde(skip)]
     pub lock: String,
+    /// The SHA-256 of the file that it was about.
+    #[serde(skip)]
+    pub file: Option<String>,
 }
 
 /// One holder's side of a counter, as read.

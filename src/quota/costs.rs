@@ -1,4 +1,4 @@
-//! Who spent what: the calls of a ledger, summed by person, day, operation or project.
+//! Who spent what: the calls of a ledger, summed by person, day, operation, file or project.
 
 use super::audit::LedgerEntry;
 use crate::text::{Untrusted, names, thousands};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What calls of one operation, person, day (UTC) and project cost.
+/// What calls of one operation, person, day (UTC), project and file cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallCost {
     pub day: String,
@@ -14,6 +14,8 @@ pub struct CallCost {
     pub operation: Untrusted,
     /// Empty without one.
     pub project: Untrusted,
+    /// The SHA-256 of the file; empty for calls about none.
+    pub file: Untrusted,
     pub unit: Untrusted,
     pub calls: u64,
     #[serde(rename = "counts_as")]
@@ -24,7 +26,7 @@ pub struct CallCost {
 
 names! {
     /// What costs are summed by.
-    CostGrouping { User "user", Project "project", Operation "operation", Day "day", }
+    CostGrouping { User "user", Project "project", Operation "operation", File "file", Day "day", }
 }
 
 /// The sum of costs with one name and unit.
@@ -54,6 +56,7 @@ impl CallCost {
             person: Untrusted::from("this machine"),
             operation: Untrusted::from(&*entry.operation),
             project: Untrusted::from(project),
+            file: Untrusted::from(entry.file.as_deref().unwrap_or_default()),
             unit: Untrusted::from(&*entry.unit),
             calls: 1,
             charged: entry.counts_as,
@@ -77,11 +80,12 @@ impl CostGrouping {
         for cost in costs {
             let name = match self {
                 Self::User => cost.person.clone(),
-                Self::Project if cost.project.is_empty() => Untrusted::from("(none)"),
                 Self::Project => cost.project.clone(),
+                Self::File => cost.file.clone(),
                 Self::Operation => cost.operation.clone(),
                 Self::Day => Untrusted::from(&*cost.day),
             };
+            let name = if name.is_empty() { Untrusted::from("(none)") } else { name };
             let empty = CostSum { name: name.clone(), unit: cost.unit.clone(), calls: 0, charged: 0, saved: 0 };
             let sum = sums.entry((name, cost.unit.clone())).or_insert(empty);
             sum.calls = sum.calls.saturating_add(cost.calls);

@@ -17,6 +17,7 @@ use crate::files;
 use crate::quota::audit::{AuditedCall, LedgerEntry};
 use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, SpentUnits, State, Unit, Units, Uploads};
 use crate::request::PUBLIC_UPLOAD;
+use crate::request::Request;
 use crate::text::to_visible;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
@@ -161,6 +162,7 @@ impl LedgerEntry {
             settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
             outcome: words("outcome")?,
             counted: words("counted")?,
+            file: row.get::<_, Option<Vec<u8>>>("key")?.and_then(|key| Some(Request::file_of_key(&key)?.to_string())),
             counts_as: 0,
             at_least: false,
         };

@@ -1,4 +1,4 @@
-//! The ledgers of the group in one table: each person's calls by cost, not by what they were about.
+//! The ledgers of the group in one table: each person's calls by cost and file.
 
 use super::{Parameter, Team, TeamError, in_transfer};
 use crate::quota::CallCost;
@@ -9,16 +9,17 @@ use tokio_postgres::types::Type;
 
 /// Adds calls; one that is there already has been settled since.
 const ADD_CALLS: &str =
-    "INSERT INTO behaview.call (machine, number, at, service, operation, unit, charged, saved, project)
-    SELECT $1, number, at, $2, operation, unit, charged, saved, project FROM unnest($3::bigint[], $4::bigint[],
-        $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
-        AS new (number, at, operation, unit, charged, saved, project)
+    "INSERT INTO behaview.call (machine, number, at, service, operation, unit, charged, saved, project, file)
+    SELECT $1, number, at, $2, operation, unit, charged, saved, project, file FROM unnest($3::bigint[], $4::bigint[],
+        $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::text[])
+        AS new (number, at, operation, unit, charged, saved, project, file)
     ON CONFLICT (person, machine, number) DO UPDATE SET charged = excluded.charged, saved = excluded.saved";
 
 const SUMS: &str =
     "SELECT to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), person, operation, unit,
-        count(*), sum(charged)::bigint, sum(saved)::bigint, project
-    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4, 8 ORDER BY 1 DESC, 2, 3, 4, 8 LIMIT 100000";
+        count(*), sum(charged)::bigint, sum(saved)::bigint, project, file
+    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4, 8, 9 ORDER BY 1 DESC, 2, 3, 4, 8, 9
+    LIMIT 100000";
 
 /// A call of the ledger as the team sees it.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct TeamCall {
     pub unit: String,
     /// The tag of its run; empty without one.
     pub project: String,
+    /// The SHA-256 of the file that it was about; empty without one.
+    pub file: String,
     /// The units that it counts as.
     pub charged: u64,
     /// The units that it would have cost without the team.
@@ -47,7 +50,8 @@ impl Team {
         let operations: Vec<_> = calls.iter().map(|call| &*call.operation).collect();
         let units: Vec<_> = calls.iter().map(|call| &*call.unit).collect();
         let projects: Vec<_> = calls.iter().map(|call| &*call.project).collect();
-        let parameters: [Parameter<'_>; 9] = [
+        let files: Vec<_> = calls.iter().map(|call| &*call.file).collect();
+        let parameters: [Parameter<'_>; 10] = [
             (&machine, Type::TEXT),
             (&service, Type::TEXT),
             (&numbers, Type::INT8_ARRAY),
@@ -57,6 +61,7 @@ impl Team {
             (&charged, Type::INT8_ARRAY),
             (&saved, Type::INT8_ARRAY),
             (&projects, Type::TEXT_ARRAY),
+            (&files, Type::TEXT_ARRAY),
         ];
         in_transfer(self.client().await?.execute_typed(ADD_CALLS, &parameters)).await.map(drop)
     }
@@ -78,6 +83,7 @@ impl Team {
                 charged: units(row, 5)?,
                 saved: units(row, 6)?,
                 project: text(row, 7)?,
+                file: text(row, 8)?,
             })
         };
         rows.iter().map(cost).collect()

@@ -8,8 +8,13 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Each version of the schema by the statements that make it from the one before.
-const MIGRATIONS: [&str; 4] =
-    [include_str!("schema.sql"), include_str!("ledger.sql"), include_str!("budget.sql"), include_str!("notes.sql")];
+const MIGRATIONS: [&str; 5] = [
+    include_str!("schema.sql"),
+    include_str!("ledger.sql"),
+    include_str!("budget.sql"),
+    include_str!("notes.sql"),
+    include_str!("files.sql"),
+];
 
 /// Identifies the lock that excludes a second migration.
 const LOCK: i64 = 0x6265_6861_7669_6577;

@@ -113,8 +113,10 @@ fn month_is_summed_stated_and_warned_of() {
         by("operation")["sums"],
         json!([{"name": "private-behaviours", "unit": "request", "calls": 2, "counts_as": 2, "saved": 0}])
     );
+    assert_eq!((&by("file")["sums"][0]["name"], &by("file")["sums"][0]["calls"]), (&json!(main_file()), &json!(2)));
     let shown = squeezed(&text(&cli.run(&["quota", "--by", "user"])));
     assert!(shown.contains("this machine 2 2 0 request") && shown.contains("group: "), "{shown}");
+    assert!(shown.contains("The service counts the same for the user."), "{shown}");
     // The service counts a group for its administrators, at an assumed price.
     for (operation, member) in [("v3-group-usage", "daily"), ("v3-group-users", "demo-analyst")] {
         let price = json(&cli.run(&["api", operation, "demo_response_team", "--dry-run", "--json"]));

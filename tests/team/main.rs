@@ -128,6 +128,7 @@ fn group_pays_once_for_lists_and_reports() {
     let (all, own) = (costs(&dora), costs(&ben));
     assert_eq!((sum(&all, "ana", "counts_as"), sum(&all, "ben", "counts_as")), (paid as u64, 1), "{all:?}");
     assert!(sum(&all, "ben", "saved") >= 1 && own.iter().all(|row| row["person"] == "ben"), "{own:?}");
+    assert!(all.iter().any(|row| row["file"] == main_file()), "{all:?}");
     let spenders = text(&dora.run(&["quota", "--statement", "csv"]));
     assert!(spenders.contains("\"user\",\"ana\"") && spenders.contains("\"user\",\"ben\""), "{spenders}");
     assert_eq!((sum(&own, "ben", "calls"), all.len() > own.len()), (sum(&all, "ben", "calls"), true));
