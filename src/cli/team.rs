@@ -138,8 +138,8 @@ pub(super) fn checks(config: &Config, connects: bool) -> Vec<Check> {
         return vec![address];
     }
     let role = runtime().map_err(|error| TeamError::Failed(error.to_string()));
-    let role = match role.and_then(|runtime| runtime.block_on(team.role())) {
-        Ok(role) => role,
+    let (role, is_older) = match role.and_then(|runtime| runtime.block_on(team.role())) {
+        Ok(found) => found,
         Err(error) => {
             return vec![address, wrong("team store", kind_of_team(&error), error.to_string(), advice(&error))];
         }
@@ -148,6 +148,11 @@ pub(super) fn checks(config: &Config, connects: bool) -> Vec<Check> {
     let role = match role {
         TeamRole::Nothing => wrong("team store", FailureKind::Refused, found, ASK_FOR_ROLE),
         TeamRole::Reader => warning("team store", found, ASK_FOR_ROLE),
+        TeamRole::Analyst | TeamRole::Lead if is_older => warning(
+            "team store",
+            format!("{found}; its tables are older than this program"),
+            "behaview team init updates them",
+        ),
         TeamRole::Analyst | TeamRole::Lead => good("team store", found),
     };
     vec![address, role]

@@ -44,7 +44,7 @@ impl CostSum {
     /// Returns the cells of a row: name, calls, units spent and saved, unit.
     pub fn cells(&self) -> [String; 5] {
         let [calls, charged, saved] = [self.calls, self.charged, self.saved].map(thousands);
-        [self.name.visible_cut(60).to_string(), calls, charged, saved, self.unit.visible_cut(20).to_string()]
+        [self.name.visible_cut(64).to_string(), calls, charged, saved, self.unit.visible_cut(20).to_string()]
     }
 }
 

@@ -42,9 +42,8 @@ impl Team {
     }
 
     async fn rows(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<GroupBudget>, TeamError> {
-        let client = self.client().await?;
         let rows = self.in_time(async {
-            match client.query_typed(question, parameters).await {
+            match self.client().await?.query_typed(question, parameters).await {
                 // The tables are older than budgets.
                 Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(Vec::new()),
                 rows => Ok(rows?),

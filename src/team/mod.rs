@@ -262,12 +262,12 @@ impl Team {
         Ok(Arc::clone(open.insert(Arc::new(connected))))
     }
 
-    /// Ends a question that takes too long.
+    /// Ends a question that takes too long, with the time to connect.
     async fn in_time<T>(&self, question: impl Future<Output = Result<T, TeamError>>) -> Result<T, TeamError> {
         let Ok(answer) = timeout(self.timeout, question).await else {
             // A connection that is lost without notice would stay open.
             *self.open.lock().await = None;
-            let late = format!("no answer within {} ms", self.timeout.as_millis());
+            let late = format!("no answer within {} ms, which team.timeout_ms sets", self.timeout.as_millis());
             return self.noted(Err(TeamError::Unreachable(late)));
         };
         self.noted(answer)
@@ -293,8 +293,7 @@ impl Team {
 
     /// Asks for a response, and claims it if it is neither stored nor in flight.
     pub async fn ask(self: &Arc<Self>, question: TeamQuestion<'_>) -> Result<TeamAnswer, TeamError> {
-        let client = self.client().await?;
-        self.in_time(self.find_or_claim(&client, question)).await
+        self.in_time(async { self.find_or_claim(&*self.client().await?, question).await }).await
     }
 
     async fn find_or_claim(
@@ -329,10 +328,9 @@ impl Team {
 
     /// Returns the newest copy of each of these keys that has one.
     pub async fn find_each(&self, service: &str, keys: &[Vec<u8>]) -> Result<Vec<TeamCopy>, TeamError> {
-        let client = self.client().await?;
         let found = self.in_time(async {
             let parameters: [Parameter<'_>; 2] = [(&service, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
-            Ok(client.query_typed(FIND_EACH, &parameters).await?)
+            Ok(self.client().await?.query_typed(FIND_EACH, &parameters).await?)
         });
         let mut found = found.await?.iter().map(TeamCopy::read).collect::<Result<Vec<_>, _>>()?;
         found.retain(|copy| keys.contains(&copy.key));
@@ -398,8 +396,8 @@ impl Team {
         rows.iter().map(share).collect()
     }
 
-    /// Returns the role of the user in the team store.
-    pub async fn role(&self) -> Result<TeamRole, TeamError> {
+    /// Returns the role of the user in the team store, and whether its tables are older than this program.
+    pub async fn role(&self) -> Result<(TeamRole, bool), TeamError> {
         schema::role(&*self.client().await?).await
     }
 

@@ -65,16 +65,18 @@ pub(super) async fn init(client: &mut Client) -> Result<i32, TeamError> {
     Ok(known.max(MIGRATIONS.len() as i32))
 }
 
-/// Returns the role of the connected user.
-pub(super) async fn role(client: &Client) -> Result<TeamRole, TeamError> {
+/// Returns the role of the connected user, and whether the tables lack what this program adds.
+pub(super) async fn role(client: &Client) -> Result<(TeamRole, bool), TeamError> {
     let select = "SELECT has_table_privilege('behaview.response', 'SELECT'),
         has_column_privilege('behaview.response', 'packed', 'INSERT'), pg_has_role('behaview_lead', 'MEMBER')";
     let rows = client.query_typed(select, &[]).await?;
     let may = |column| rows.first().map_or(Ok(false), |row| row.try_get(column));
-    Ok(match (may(0)?, may(1)?, may(2)?) {
+    let role = match (may(0)?, may(1)?, may(2)?) {
         (_, _, true) => TeamRole::Lead,
         (_, true, _) => TeamRole::Analyst,
         (true, ..) => TeamRole::Reader,
         _ => TeamRole::Nothing,
-    })
+    };
+    let found = versions(client).await?;
+    Ok((role, found.is_some_and(|(version, _)| version < MIGRATIONS.len() as i32)))
 }
