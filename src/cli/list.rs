@@ -244,8 +244,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether an identifier is unambiguous on a line or as an argument: what is not Unicode has
-/// escapes.
+/// Returns whether an identifier is unambiguous as an argument: what is not Unicode has escapes.
 fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id

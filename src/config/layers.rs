@@ -45,7 +45,7 @@ pub struct EffectiveSetting {
 }
 
 impl EffectiveSetting {
-    /// Returns its table and a text for the screen: `budget.session = 5 (flag). The maximum cost …`.
+    /// Returns its table, and a text for the screen: `budget.session = 5 (flag). The maximum …`.
     pub fn label(&self) -> (String, String) {
         let name = to_visible(&self.name);
         let value = self.value.as_ref().map(|value| format!("{name} = {} ({})", to_visible(value), self.origin));

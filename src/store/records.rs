@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS privileges (
 );";
 
 /// The tables of opened files and of notes; a note on a report as a whole has an empty item. Notes
-/// of colleagues are copies; in `shared_note`, each own text waits until it is shared, then has none.
+/// of colleagues are copies; in `shared_note`, an own text waits until it is shared.
 const WORK: &str = "
 CREATE TABLE IF NOT EXISTS file (
     service TEXT NOT NULL, sha256 TEXT NOT NULL, opened INTEGER NOT NULL, name TEXT, scan BLOB,

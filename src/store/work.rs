@@ -152,7 +152,7 @@ impl Store {
     }
 }
 
-/// Reads the columns of a note, when it was written, and by whom; `None` without a valid identifier.
+/// Reads a note, when it was written and by whom; `None` without a valid identifier.
 pub(super) fn note_of(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
     let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
     let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };

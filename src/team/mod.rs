@@ -306,8 +306,8 @@ impl Team {
             return Ok(TeamAnswer::Stored(copy));
         }
         let claimed: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&key, Type::BYTEA), (&token, Type::TEXT)];
-        // Answered in turn, in one round trip: a colleague may have stored it, and released the claim,
-        // since the first look.
+        // Answered in turn, in one round trip: since the first look, a colleague may have stored it
+        // and released the claim.
         let (taken, stored) = tokio::join!(client.query_typed(CLAIM, &claimed), find(client, question));
         let taken = match taken {
             Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => return Ok(TeamAnswer::ReadOnly),
@@ -396,7 +396,7 @@ impl Team {
         rows.iter().map(share).collect()
     }
 
-    /// Returns the role of the user in the team store, and whether its tables are older than this program.
+    /// Returns the role of the user, and whether the tables are older than this program.
     pub async fn role(&self) -> Result<(TeamRole, bool), TeamError> {
         schema::role(&*self.client().await?).await
     }

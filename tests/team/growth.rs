@@ -1,7 +1,8 @@
 //! A team store of many reports and clients: times, and storage per report.
 //!
-//! `BEHAVIEW_TEAM_REPORTS=1000000 cargo test --test team growth -- --nocapture` fills a database of its
-//! own (some minutes, 3 GB in /tmp) and prints the times of 100 clients with a question a second each.
+//! `BEHAVIEW_TEAM_REPORTS=1000000 cargo test --test team growth -- --nocapture` fills a database of
+//! its own (some minutes, 3 GB in /tmp), and prints the times of 100 clients with a question a
+//! second each.
 
 use super::server::own_server;
 use super::wire::percentiles;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-/// Server and folder end with these tests, when the standard input of this script is closed. A server
-/// that was killed starts again.
+/// Server and folder end with these tests, when the standard input of this script is closed. A
+/// server that was killed starts again.
 const SCRIPT: &str = r#"
 folder=$(mktemp -d) && cd "$folder" && printf %s "$KEY" >key && chmod 600 key && printf %s "$CERTIFICATE" >certificate || exit 1
 "$BIN/initdb" -D data -U admin -A trust --no-sync --no-instructions --locale=C.UTF-8 >log 2>&1

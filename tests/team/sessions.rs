@@ -2,8 +2,8 @@
 //! a report is paid for once, the team's ledger is never below the service, no report is lost.
 //!
 //! The ordinary test is small. `BEHAVIEW_SESSIONS=40 cargo test --test team sessions -- --nocapture`
-//! runs 50 people with as many sessions each, and prints counts and times. `BEHAVIEW_OLDER=PATH` is
-//! an older program, which every third person uses for the first half.
+//! runs 50 people with as many sessions each, and prints counts and times. `BEHAVIEW_OLDER=PATH`
+//! is an older program, which every third person uses for the first half.
 
 use super::server::{Database, own_server};
 use super::wire::{Wire, percentiles};
@@ -68,7 +68,7 @@ impl Person<'_> {
 
     /// Shows a report, perhaps killed in the midst of it.
     fn ask(&mut self, about: usize, is_older: bool, database: &Mutex<Database>) {
-        // The first version left the calls of a killed first session, and their responses, unshared.
+        // The first version left calls and responses of a killed first session unshared.
         let may_die = self.older.is_none() || !is_older;
         let dies_after = (next(&mut self.random, 100) < 12 && may_die).then(|| next(&mut self.random, 500));
         let mut command = self.command(&["show", &report(about)], is_older);
