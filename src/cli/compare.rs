@@ -138,6 +138,9 @@ impl CompareArgs {
             None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
         };
         shown.left_out = cut(&mut columns);
+        if shown.left_out > 0 {
+            warn(format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", shown.left_out));
+        }
         shown.missing_price = price(&columns, &entitled);
         if !columns.iter().any(MatrixColumn::is_compared) {
             let missing =
@@ -333,7 +336,6 @@ impl CompareOutput {
             (!self.items.is_empty(), "● seen, · not seen".to_owned()),
             (self.missing_price.is_some(), format!("the missing reports cost {price}: behaview show <identifier>")),
             (self.more, "further sandboxes may be on pages not stored: behaview list --all <sha256>".to_owned()),
-            (self.left_out > 0, format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out)),
             (is_any(|item| item.differs), "≠  differs from the first that saw it: below it, by number".to_owned()),
             (is_any(|item| !item.unknown.is_empty()), format!("?  {NOT_LISTED}, or not stored")),
             (is_any(|item| !item.by_rules.is_empty()), format!("{BY_RULES_SIGN}  by our rules alone")),

@@ -34,7 +34,7 @@ fn has_techniques(attribute: &Untrusted) -> bool {
 
 pub(super) fn technique(row: &Record<'_>) -> Option<String> {
     let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
-    String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
+    String::from_utf8(id.as_bytes().trim_ascii().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
 }
 
 /// Returns whether a row is exported without an indicator: a verdict, a technique, the run's time.

@@ -156,3 +156,15 @@ fn difference_layer_has_a_colour_for_each_side() {
     let layer = layers(json(&cli.run(&["export", &main_file(), "--format", "navigator"]))).remove(0);
     assert_eq!(layer["gradient"]["maxValue"], 4);
 }
+
+#[test]
+fn layer_of_a_long_comparison_names_what_is_left_out() {
+    let report = |n: usize| {
+        let techniques = r#"{"mitre_attack_techniques":[{"id":" t1055 "}]}"#;
+        format!(r#"{{"id":"{}_S{n}-1700000000","attributes":{techniques}}}"#, "ab".repeat(32))
+    };
+    let page = format!(r#"{{"data":[{}]}}"#, (0..66).map(report).collect::<Vec<_>>().join(","));
+    let output = run(&["compare", "-", "--navigator"], &page);
+    assert!(errors(&output).contains("sandboxes left out: 2; 64 are compared at most"), "{output:?}");
+    assert_eq!(of(&layers(json(&output))[0], "T1055").len(), 1);
+}
