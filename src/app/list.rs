@@ -315,9 +315,10 @@ pub struct OpenReport {
 }
 
 impl OpenReport {
-    /// Creates a report without an index.
-    pub(crate) fn new(body: Body) -> Self {
-        let panes = BTreeMap::new();
+    /// Creates a report without an index; the rows of its process tree in `folded` are folded.
+    pub(crate) fn new(body: Body, folded: &[u32]) -> Self {
+        let tree = PaneState::folded(folded);
+        let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         Self { job: Job::default(), report: Report::unread(body), panes, marks: None, columns: OnceLock::new() }
     }
 
@@ -460,14 +461,14 @@ impl ListEntry {
     }
 
     /// Opens a stored report unless it is open; see [`Self::show`].
-    pub(crate) fn open(&mut self) -> Option<ReportJob> {
+    pub(crate) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
         let body = self.report().filter(|_| self.open.is_none())?.body.clone();
-        Some(self.show(body))
+        Some(self.show(body, folded))
     }
 
-    /// Shows a report, whole or partial; returns its indexing job.
-    pub(crate) fn show(&mut self, body: Body) -> ReportJob {
-        let mut open = OpenReport::new(body.clone());
+    /// Shows a report, whole or partial, with these tree rows folded; returns its indexing job.
+    pub(crate) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
+        let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
             state.filter = Some(Filter { unfiltered: state.before(&open.report, pane), ..filter });

@@ -166,6 +166,7 @@ impl Model {
 
     /// Closes the overlays of the shown file before another replaces it.
     fn leave_shown(&mut self) {
+        self.record_folds();
         self.overlays.all.clear();
         self.bound_for = None;
     }

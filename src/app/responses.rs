@@ -186,7 +186,7 @@ impl Model {
     pub(super) fn on_report_begun(&mut self, request: &Request, body: &Body) {
         let Request::Behaviour { identifier } = request else { return };
         let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());
-        let jobs: Vec<_> = entries.map(|entry| entry.show(body.clone())).collect();
+        let jobs: Vec<_> = entries.map(|entry| entry.show(body.clone(), &[])).collect();
         if !jobs.is_empty() {
             self.focus_report(identifier);
         }

@@ -4,10 +4,11 @@ use crate::app::field::TextField;
 use crate::app::overlays::{Scope, triage};
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
-use crate::report::RecentFile;
 use crate::report::identifier::Sha256;
+use crate::report::{Identifier, Pane, RecentFile};
 use crate::text::{Untrusted, count};
 use serde::{Deserialize, Serialize};
+use sha2::Digest;
 use std::collections::HashSet;
 
 /// The screen without a file: the hash line and the recent files.
@@ -86,12 +87,47 @@ impl Model {
     }
 }
 
+const MAX_FOLDED_REPORTS: usize = 100;
+
+const MAX_FOLDED_ROWS: usize = 10_000;
+
 /// View settings that the next run restores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedScreen {
     pub sizes: Sizes,
     pub(crate) scope: Scope,
+    /// Folds by report, the latest last.
+    folded: Vec<Folded>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Folded {
+    /// A digest of the report, so that deletion leaves no name behind.
+    report: String,
+    rows: Vec<u32>,
+}
+
+impl SavedScreen {
+    pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
+        let name = name(report);
+        self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
+    }
+
+    fn note(&mut self, report: &Identifier, mut rows: Vec<u32>) {
+        let name = name(report);
+        self.folded.retain(|folded| folded.report != name);
+        if !rows.is_empty() {
+            rows.truncate(MAX_FOLDED_ROWS);
+            self.folded.push(Folded { report: name, rows });
+        }
+        self.folded.drain(..self.folded.len().saturating_sub(MAX_FOLDED_REPORTS));
+    }
+}
+
+fn name(report: &Identifier) -> String {
+    sha2::Sha256::digest(report.text().as_bytes()).get(..12).map(crate::text::hex).unwrap_or_default()
 }
 
 impl Model {
@@ -101,7 +137,19 @@ impl Model {
     }
 
     /// Returns the state of the screen, to be saved for the next run.
-    pub fn remember(&self) -> SavedScreen {
-        SavedScreen { sizes: self.sizes, ..self.remembered.clone() }
+    pub fn remember(&mut self) -> SavedScreen {
+        self.record_folds();
+        self.remembered.sizes = self.sizes;
+        self.remembered.clone()
+    }
+
+    /// Records the folds of open reports before they close.
+    pub(super) fn record_folds(&mut self) {
+        for entry in self.files.shown().into_iter().flat_map(|file| &file.list.entries) {
+            let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
+            if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {
+                self.remembered.note(report, state.folds.folded(tree.depths()));
+            }
+        }
     }
 }

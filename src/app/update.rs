@@ -11,7 +11,7 @@ use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt, find_shared};
 use crate::app::{
-    Command, Effect, FileEvent, Key, KeyContext, ListEntry, Message, Model, OpenReport, Overlay, ReportEvent, Response,
+    Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, Response,
     ResponseSource, Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
     TerminalEvent,
 };
@@ -371,7 +371,10 @@ impl Model {
     pub(crate) fn show_chosen(&mut self) {
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
         list.leave_unfinished();
-        let job = list.chosen_mut().and_then(ListEntry::open);
+        let job = list.chosen_mut().and_then(|entry| {
+            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+            entry.open(folded)
+        });
         self.emit_all(job);
     }
 

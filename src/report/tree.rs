@@ -118,6 +118,19 @@ pub struct Folds {
 }
 
 impl Folds {
+    /// Folds these rows; `Folds::refresh` hides their children once the tree is known.
+    pub fn of(rows: &[u32]) -> Self {
+        Self { turned: rows.iter().copied().collect(), ..Self::default() }
+    }
+
+    pub fn folded(&self, depths: &Depths) -> Vec<u32> {
+        if !self.is_all {
+            return self.turned.iter().copied().collect();
+        }
+        let folded = (0..depths.len()).filter(|row| depths.has_children(*row) && self.is_folded(*row));
+        folded.filter_map(|row| u32::try_from(row).ok()).collect()
+    }
+
     /// Returns how many rows of a tree with these depths are visible.
     pub fn len(&self, depths: &Depths) -> usize {
         self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
@@ -452,6 +465,9 @@ mod fold_tests {
                 }
                 let naive = naive(&folds, retained.as_deref(), &depths);
                 prop_assert_eq!(visible(&folds, &depths), naive.clone());
+                let mut restored = Folds::of(&folds.folded(&depths));
+                restored.retain(retained.as_deref(), &depths);
+                prop_assert_eq!(visible(&restored, &depths), naive.clone());
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);
                     let depth = depths.get(*row).unwrap();

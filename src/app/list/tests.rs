@@ -67,7 +67,7 @@ fn a_document_of_several_reports_keeps_the_first_open() {
     };
     let (identifier, report) = named("a");
     let mut list = List::document("d".to_owned(), vec![ListEntry::with(identifier, report)]);
-    list.entries[0].open();
+    list.entries[0].open(&[]);
     list.take_document(vec![named("a"), named("b")]);
     assert!(names(&list) == ["a", "b"] && list.entries[0].open.is_some());
 }

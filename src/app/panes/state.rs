@@ -83,6 +83,10 @@ impl PaneState {
         &UNTOUCHED
     }
 
+    pub(crate) fn folded(rows: &[u32]) -> Self {
+        Self { folds: Folds::of(rows), ..Self::default() }
+    }
+
     pub(crate) fn before(&self, report: &Report, pane: Pane) -> Before {
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen: self.place(report, pane, self.scroll.cursor) }
     }
