@@ -35,6 +35,9 @@
 //! | quarantined | stored but damaged, and never shown |
 //! | team | colleagues who share what they have paid for, in one database |
 //! | claim | the right of one of a team to send a request; it expires unless it is renewed |
+//! | reserve | the part of a group's budget that is spent for incidents only |
+//! | project | a tag of a run's calls, by which costs are summed |
+//! | statement | what a month's calls cost, by person, project, operation, file and day |
 //! | gateway | the only module that calls the service |
 //! | ledger | each call and its cost, recorded before the call is sent |
 //! | note | an analyst's text on a report or on one of its rows |
