@@ -11,7 +11,7 @@ use crate::gateway::{Clock, Gateway};
 use crate::text::{self, ColumnWidth, Untrusted};
 use crate::view;
 use ratatui::backend::CrosstermBackend;
-use std::io::{self, BufRead, BufReader, IsTerminal, StdinLock, StdoutLock, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ const PAGE_SIZE: Size = Size { width: 400, height: 26 };
 /// How long the program waits without a line of output.
 const SILENCE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// Maximum bytes of the read-ahead, more than standard input's buffer.
-const READ_AHEAD_BYTES: usize = 64 * 1024;
+/// Maximum bytes of a line and of the read-ahead, more than standard input's buffer.
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
 struct Dialogue {
     session: EventLoop<CrosstermBackend<io::Sink>>,
@@ -48,7 +48,7 @@ pub(super) fn run(
     }
     let ending = signals.forward(session.performer.outbox.clone(), false)?;
     session.begin();
-    let input = BufReader::with_capacity(READ_AHEAD_BYTES, io::stdin().lock());
+    let input = BufReader::with_capacity(MAX_LINE_BYTES, io::stdin().lock());
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
         // The reader of the pipe has closed it.
@@ -135,14 +135,23 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Prompts for a line; `None` at the end of the input.
+    /// Prompts until a line is short enough, so that it answers this prompt; `None` at the end.
     fn prompt(&mut self, prompt: &str) -> io::Result<Option<String>> {
-        write!(self.output, "{prompt}")?;
-        self.output.flush()?;
-        let mut line = Vec::new();
-        let length = self.input.read_until(b'\n', &mut line)?;
-        // Bytes that are not UTF-8 match no command, and are reported so.
-        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+        loop {
+            write!(self.output, "{prompt}")?;
+            self.output.flush()?;
+            let mut line = Vec::new();
+            self.input.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            if line.len() < MAX_LINE_BYTES || line.ends_with(b"\n") {
+                // Bytes that are not UTF-8 match no command, and are reported so.
+                return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
+            }
+            self.input.skip_until(b'\n')?;
+            self.print(&format!("That line is longer than {}, and was left out.", text::bytes(MAX_LINE_BYTES as u64)))?;
+        }
     }
 
     /// Processes a line: as text in a text field, else as a row's number, a key or a command.
