@@ -79,11 +79,12 @@ fn browse(
     mut model: Model,
     gateway: Option<Arc<Gateway>>,
     (folders, config): (&Folders, &Config),
-    remarks: Vec<String>,
+    mut remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
 ) -> Result<RunExit> {
     let path = config.is_persistent().then(|| folders.state_file());
-    let before = path.as_deref().map(crate::state::read).unwrap_or_default();
+    let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
+    remarks.extend(remark);
     model.resume(before.clone());
     open(&mut model);
     if !remarks.is_empty() {
