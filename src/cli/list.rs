@@ -232,14 +232,18 @@ impl ListArgs {
     }
 }
 
-/// Prints the identifiers that can be parsed back from a line; the error names the others.
+/// Prints the identifiers that can be parsed back from a line.
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
-    let ids = listed.sandboxes.iter().map(|sandbox| sandbox.id.as_deref().unwrap_or_default());
-    let (clear, odd): (Vec<_>, Vec<_>) = ids.partition(|id| is_clear(id));
+    let ids = listed.sandboxes.iter().filter_map(|sandbox| sandbox.id.as_deref());
+    let clear: Vec<_> = ids.filter(|id| is_clear(id)).collect();
     clear.iter().try_for_each(|id| print_body(id.as_bytes()))?;
-    if !odd.is_empty() {
-        let odd = odd.into_iter().map(visible).collect::<Vec<_>>().join(", ");
-        fail!(Partial, "left out, because it would be read as something else: {odd}; --format json has it");
+    let all = listed.sandboxes.len();
+    if clear.len() < all {
+        fail!(
+            Partial,
+            "{} of {all} are printed: others would be read as something else; --format json has them",
+            clear.len()
+        );
     }
     Ok(())
 }
