@@ -4,7 +4,7 @@ use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::app::scan::watch::{ScanWatch, polls};
 use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
 use crate::app::spending::{Consent, KeyChoice};
-use crate::app::{Failure, List, Model, ResponseSource, StoreJob};
+use crate::app::{Failure, FileJob, List, Model, ResponseSource, StoreJob};
 use crate::quota::Plan;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
@@ -204,7 +204,8 @@ impl Model {
 
     /// Returns whether the top form was sent: it stays as confirmed.
     pub(crate) fn is_form_sent(&self) -> bool {
-        self.overlays.top_as::<SubmitForm>().is_some_and(|form| form.call(&self.calls).is_some())
+        let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
+        self.overlays.top_as::<SubmitForm>().is_some_and(is_sent)
     }
 
     pub(crate) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
@@ -225,6 +226,9 @@ impl Model {
         form.source.looked_at.take_if(|looked_at| *looked_at == path);
         if form.path() != path {
             return;
+        }
+        if let Some(agreed) = form.source.agreed.take() {
+            return self.on_file_reinspected(&agreed, result, sent);
         }
         match result {
             // The upload is in flight.
@@ -253,14 +257,36 @@ impl Model {
         if let Some(why) = scan.warning().or_else(dear) {
             return self.confirm_first(why, [KeyChoice::yes("yes, submit it", Consent::SubmitLarge(submission))]);
         }
-        self.request_upload_address(&submission)
+        self.poll_after_upload(&submission)
     }
 
-    /// Requests the address of a confirmed file; the upload itself refuses a file that has changed.
-    pub(crate) fn request_upload_address(&mut self, submission: &Arc<Submission>) {
-        if self.send_confirmed(Request::UploadAddress, ResponseSource::Service) {
-            self.calls.upload_after(&Request::UploadAddress, submission);
-        }
+    pub(crate) fn poll_after_upload(&mut self, submission: &Arc<Submission>) {
+        let Some(form) = self.form_of(submission) else { return };
+        (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
+        form.source.looked_at = Some(submission.path.clone());
+        self.emit(FileJob::Inspect(submission.path.clone()));
+    }
+
+    /// Sends the large file if it has not changed since the user confirmed.
+    pub(crate) fn on_file_reinspected(
+        &mut self,
+        agreed: &Arc<Submission>,
+        found: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
+    ) {
+        let why = match found {
+            Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
+                // The call refers to the confirmed file.
+                if self.send_confirmed(Request::UploadAddress, ResponseSource::Service) {
+                    self.calls.upload_after(&Request::UploadAddress, agreed);
+                }
+                return;
+            }
+            Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
+            Ok(_) => "it has changed since it was inspected".to_owned(),
+            Err(why) => why,
+        };
+        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
     }
 
     /// Uploads the confirmed file, unless its form was closed.

@@ -21,6 +21,8 @@ pub struct FileToScan {
     /// The inspected file: only the same bytes are sent.
     pub found: Option<InspectedFile>,
     pub(crate) looked_at: Option<PathBuf>,
+    /// The confirmed large file during its second inspection, as an upload address is paid.
+    pub(crate) agreed: Option<Arc<Submission>>,
 }
 
 /// A file as inspected before a price is shown; its size is in bytes.

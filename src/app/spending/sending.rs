@@ -149,7 +149,7 @@ impl Model {
         match choice.consent {
             Consent::Send(..) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
-            Consent::SubmitLarge(submission) => self.request_upload_address(&submission),
+            Consent::SubmitLarge(submission) => self.poll_after_upload(&submission),
             Consent::Follow(file) => self.follow(file),
             Consent::CopyRaw(copied) => {
                 self.copies_raw = true;
