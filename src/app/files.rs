@@ -1,5 +1,6 @@
 //! The open files: one is shown, the others keep their whole state.
 
+use crate::app::find::HitList;
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
@@ -22,6 +23,8 @@ pub(crate) struct OpenFile {
     /// Whether the screen has room for more panes in the first group.
     is_large: bool,
     pub(crate) is_zoomed: bool,
+    /// The last search in one of its reports, left for a hit.
+    pub(super) finder: Option<HitList>,
     pub(super) left: Option<ReturnPoint>,
     /// The rules whose rows its list of findings shows.
     pub(super) unfolded: BTreeSet<u16>,
@@ -67,7 +70,7 @@ impl OpenFile {
     fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
         let is_changed = self.list.drop_deleted(stored);
         if is_changed {
-            self.left = None;
+            (self.finder, self.left) = (None, None);
         }
         if self.open().is_none() {
             (self.focus, self.is_zoomed) = (None, false);
@@ -309,6 +312,10 @@ impl OpenFiles {
 
     pub(super) fn returns_mut(&mut self) -> impl Iterator<Item = &mut ReturnPoint> {
         self.all.iter_mut().filter_map(|open| open.left.as_mut())
+    }
+
+    pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut HitList> {
+        self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }
 
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {

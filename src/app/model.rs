@@ -59,7 +59,7 @@ pub struct Model {
     pub(super) bound_for: Option<Target>,
     pub(super) offers: ShownPrices,
     pub(super) mouse: Mouse,
-    /// The last search with hits, left for one of them.
+    /// The last search of all stored reports, left for a hit.
     pub(super) finder: Option<HitList>,
     pub(super) pattern: SearchQuery,
     /// The job of files being written: the end of the program cancels it.

@@ -307,7 +307,7 @@ impl Model {
         }
         // Search hits of the first rows extend to all rows.
         let is_of = |finder: &HitList| finder.source.report == Some(job);
-        self.finder.take_if(|finder| is_of(finder));
+        self.files.with_opening_mut(job).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
         if self.overlays.top_as::<HitList>().is_some_and(is_of) {
             self.search_hits();
         }

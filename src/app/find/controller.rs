@@ -78,7 +78,7 @@ impl Model {
 
     /// Opens the list of hits, with the text of the last search.
     pub(crate) fn begin_finding(&mut self, is_stored: bool) {
-        let earlier = self.finder.take_if(|finder| finder.source.is_of_store == is_stored);
+        let earlier = self.stored_search(is_stored).and_then(Option::take);
         let query = if is_stored { SearchQuery::default() } else { self.pattern.without_results() };
         let mut finder = earlier.unwrap_or_else(|| HitList::of(query, is_stored));
         finder.filter.begin_typing();
@@ -93,7 +93,9 @@ impl Model {
     }
 
     pub(crate) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: (u64, u64), end: SearchEnd) {
-        for finder in self.overlays.find_mut::<HitList>().into_iter().chain(&mut self.finder) {
+        let overlay = self.overlays.find_mut::<HitList>();
+        let finders = overlay.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
+        for finder in finders {
             let Some(run) = finder.filter.run_mut(job) else { continue };
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
@@ -132,6 +134,7 @@ impl Model {
             }
             HitSource::Report(file, identifier, _) | HitSource::Notes(file, identifier) => {
                 self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
+                self.prefer_stored_search();
             }
         }
     }
@@ -220,8 +223,10 @@ impl Model {
     pub(crate) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(ReturnPoint::Finder) => {
+                let is_stored = self.search().is_some_and(|finder| finder.source.is_of_store);
+                let finder = self.stored_search(is_stored).and_then(Option::take);
                 // The next key after the return is a command, not text.
-                if let Some(mut finder) = self.finder.take() {
+                if let Some(mut finder) = finder {
                     (finder.filter.is_typing, finder.filter.typed.is_suggested) = (false, false);
                     self.overlays.put(finder);
                 }
@@ -236,10 +241,17 @@ impl Model {
         }
     }
 
-    /// Returns the last search, if its hits are in the open report or in all stored reports.
+    /// Returns the last search with hits here: of the open report, or else of all stored reports.
     pub(super) fn search(&self) -> Option<&HitList> {
-        let here = self.open().map(|open| open.job.number());
-        self.finder.as_ref().filter(|finder| finder.source.is_of_store || finder.source.report == here)
+        let file = self.files.shown();
+        let here = file.and_then(OpenFile::open).map(|open| open.job.number());
+        file.and_then(|file| file.finder.as_ref())
+            .filter(|finder| finder.source.report == here)
+            .or(self.finder.as_ref())
+    }
+
+    pub(super) fn stored_search(&mut self, is_stored: bool) -> Option<&mut Option<HitList>> {
+        if is_stored { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
     }
 
     /// Saves a search that is left or closed: its hits can still be stepped through.
@@ -247,10 +259,19 @@ impl Model {
         if finder.hit().is_none() {
             return;
         }
-        if !finder.source.is_of_store {
+        if finder.source.is_of_store {
+            self.prefer_stored_search();
+        } else {
             self.pattern = finder.filter.without_results();
         }
-        self.finder = Some(finder);
+        if let Some(kept) = self.stored_search(finder.source.is_of_store) {
+            *kept = Some(finder);
+        }
+    }
+
+    /// Drops the search of the shown file, as the user steps through another.
+    pub(super) fn prefer_stored_search(&mut self) {
+        self.files.shown_mut().into_iter().for_each(|file| file.finder = None);
     }
 
     /// Moves to the next or previous hit, in a filtered pane or else across reports.
@@ -258,7 +279,9 @@ impl Model {
         if self.filter().is_some() {
             return self.step_passing(forward);
         }
-        self.finder.iter_mut().for_each(|finder| finder.step(forward));
+        let is_stored = self.search().is_some_and(|finder| finder.source.is_of_store);
+        let finder = self.stored_search(is_stored).and_then(Option::as_mut);
+        finder.into_iter().for_each(|finder| finder.step(forward));
         self.go_to_found();
         self.set_left(Some(ReturnPoint::Finder));
     }
