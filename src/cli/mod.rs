@@ -266,6 +266,7 @@ fn keep_key_private() {
 }
 
 fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Result<()> {
+    runtime::survive_file_limit()?;
     app::choose_charset(common);
     setup::IS_QUIET.store(common.quiet, Ordering::Relaxed);
     match command {

@@ -49,6 +49,13 @@ impl Drop for ExitGuard {
     }
 }
 
+/// Makes a write past the file size limit an error: by default, SIGXFSZ ends the program silently.
+pub fn survive_file_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    Ok(())
+}
+
 /// Blocks the ending signals in raw mode or while a file is written.
 #[derive(Clone)]
 pub struct BlockedSignals {
