@@ -82,6 +82,9 @@ struct ListOutput {
 struct ListedSandbox {
     /// The identifier; null for a report of a document without one.
     id: Option<String>,
+    /// Whether `id` is the identifier itself, not the visible form of invalid Unicode.
+    #[serde(skip)]
+    is_unicode: bool,
     sandbox: String,
     ran_at: Option<Timestamp>,
     /// The first verdict, if the report is stored.
@@ -232,28 +235,28 @@ impl ListArgs {
     }
 }
 
-/// Prints the identifiers that can be parsed back from a line.
+/// Prints the identifiers that can be parsed back from a line; the others on standard error.
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
-    let ids = listed.sandboxes.iter().filter_map(|sandbox| sandbox.id.as_deref());
-    let clear: Vec<_> = ids.filter(|id| is_clear(id)).collect();
-    clear.iter().try_for_each(|id| print_body(id.as_bytes()))?;
-    let all = listed.sandboxes.len();
-    if clear.len() < all {
-        fail!(
-            Partial,
-            "{} of {all} are printed: others would be read as something else; --format json has them",
-            clear.len()
-        );
+    let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
+    let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
+    clear.iter().try_for_each(|(id, _)| print_body(id.as_bytes()))?;
+    if odd.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    for (id, is_unicode) in odd {
+        let id = if is_unicode { Untrusted::from(id).visible() } else { to_visible(id) };
+        let id = if id.is_empty() { to_visible("a report without an identifier") } else { id.cut(120) };
+        warn(format!("left out, because it would be read as something else: {id}; --format json has it"));
+    }
+    fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
 }
 
-/// Returns whether an identifier is unambiguous as an argument: what is not Unicode has escapes.
+/// Returns whether an identifier is unambiguous on a line or as an argument.
 fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
-        && !id.contains(|letter: char| letter.is_control() || letter == '\\')
+        && !id.contains(char::is_control)
         && as_service_name(id.as_ref()).is_some()
 }
 
@@ -326,6 +329,7 @@ fn sandbox(
     let imported = stored.and_then(|stored| stored.imported.as_ref());
     ListedSandbox {
         id: identifier.map(|identifier| identifier.text().unicode()),
+        is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: named.map(|name| name.unicode()).unwrap_or_default(),
         ran_at: ran.and_then(|ran| Timestamp::from_second(ran).ok()),
         verdict: verdict.map(|verdict| verdict.unicode()),
