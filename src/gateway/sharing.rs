@@ -356,7 +356,8 @@ impl Gateway {
         let (machine, notes) = unshared.map_err(|error| error.to_string())?;
         for (number, note) in notes {
             let added = team.add_note(&self.service, &machine, number, &note).await;
-            if let Some(why) = added.as_ref().err().filter(|why| why.is_temporary()) {
+            // One that no database takes would hold back the others.
+            if let Some(why) = added.err().filter(|why| !matches!(why, TeamError::TooLarge)) {
                 return Err(why.to_string());
             }
             self.store.record_shared_note(number).map_err(|error| error.to_string())?;
