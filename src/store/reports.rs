@@ -176,12 +176,27 @@ impl Store {
     }
 
     /// Moves a response and its parts to their places; an unusable one stays among the unread ones.
-    pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
+    pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], is_usable: bool) -> Result<()> {
+        self.move_parts(new, parts, is_usable, true)
+    }
+
+    /// Moves a colleague's copy and its parts to their places; a stored part stays as it is.
+    pub fn move_copy(&self, new: &NewResponse<'_>, parts: &[ResponsePart]) -> Result<()> {
+        self.move_parts(new, parts, true, false)
+    }
+
+    fn move_parts(
+        &self,
+        new: &NewResponse<'_>,
+        parts: &[ResponsePart],
+        mut is_usable: bool,
+        replaces: bool,
+    ) -> Result<()> {
         let mut separate = parts.to_vec();
         for part in parts {
             match (part.key == new.key, self.may_replace(new, part)?) {
                 (true, may_replace) => is_usable &= may_replace == Some(true),
-                (false, Some(true)) => drop(self.put_part(new, part, true)?),
+                (false, Some(true)) => drop(self.put_part(new, part, replaces)?),
                 (false, Some(false)) => {}
                 (false, None) => separate.retain(|other| other != part),
             }
