@@ -28,6 +28,9 @@ const QUICK: Duration = Duration::from_millis(100);
 /// Further attempts to transfer a paid response, at the same interval.
 const ATTEMPTS: usize = 6;
 
+/// Copies that fail a check before the team store counts as failed: there may be any number.
+const MAX_REFUSED: usize = 3;
+
 impl Gateway {
     /// Returns the team store with the key of a shared response; never the API key.
     fn team_key(&self, request: &Request) -> Option<(&Arc<Team>, Vec<u8>)> {
@@ -168,6 +171,9 @@ impl Gateway {
                         progress(Received::Notice(format!("the copy that {person} has shared is not used: {why}")));
                         self.log.write(Level::Error, "team copy not used", &[("why", &why)]);
                         refused.push(copy.id);
+                        if refused.len() >= MAX_REFUSED {
+                            return self.go_on_without(team, why, progress).map(|()| None);
+                        }
                     }
                 },
                 Ok(TeamAnswer::InFlight(person)) => {
