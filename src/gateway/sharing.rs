@@ -335,8 +335,12 @@ impl Gateway {
                         }
                     }
                 }
-                // It was deleted, or could not be read.
-                _ => Ok(()),
+                // It was deleted.
+                Ok(None) => Ok(()),
+                Err(why) => {
+                    self.log.write(Level::Error, "not shared", &[("why", &why)]);
+                    continue;
+                }
             };
             if let Err(why) = &shared {
                 self.log.write(Level::Error, "not shared", &[("why", why)]);
