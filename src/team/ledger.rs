@@ -15,10 +15,12 @@ const ADD_CALLS: &str =
         AS new (number, at, operation, unit, charged, saved, project, file)
     ON CONFLICT (person, machine, number) DO UPDATE SET charged = excluded.charged, saved = excluded.saved";
 
+/// A row of a neighbour may have any time, number and length.
 const SUMS: &str =
-    "SELECT to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), person, operation, unit,
-        count(*), sum(charged)::bigint, sum(saved)::bigint, project, file
-    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4, 8, 9 ORDER BY 1 DESC, 2, 3, 4, 8, 9
+    "SELECT to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), person, left(operation, 100),
+        left(unit, 40), count(*), least(sum(charged), 1e15)::bigint, least(sum(saved), 1e15)::bigint,
+        left(project, 200), file
+    FROM behaview.call WHERE service = $1 AND at >= $2 AND at < (extract(epoch FROM now()) + 86400) * 1000 GROUP BY 1, 2, 3, 4, 8, 9 ORDER BY 1 DESC, 2, 3, 4, 8, 9
     LIMIT 100000";
 
 /// A call of the ledger as the team sees it.
