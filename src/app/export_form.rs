@@ -1,7 +1,7 @@
 //! Clipboard copies, and the export form, which writes a file.
 
-use crate::app::field::TextField;
 use crate::app::find::in_circle;
+use crate::app::overlays::generic::TextField;
 use crate::app::overlays::{ChoiceLine, FormSource, InputForm, Scope};
 use crate::app::{Effect, RulesOrFile};
 use crate::export::{ExportSource, FORMATS, Format, Part, file};

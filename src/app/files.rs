@@ -2,7 +2,7 @@
 
 use crate::app::find::HitList;
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState};
-use crate::app::spending::calls::Calls;
+use crate::app::spending::price::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Pane, Report, Row, RowPlace};

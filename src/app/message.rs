@@ -10,7 +10,7 @@ use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::overlays::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::prevalence::{ValueEvent, ValueJob};
-use crate::app::spending::ledger::LedgerPage;
+use crate::app::spending::counters::LedgerPage;
 use crate::export::ExportSource;
 use crate::quota::{
     Balances, CallCost, Entitlements, GroupBudget, Settlement, SpentUnits, TeamOverride, Unit, Uploads, Usage,

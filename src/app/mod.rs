@@ -9,7 +9,6 @@
 pub mod commands;
 pub mod compare;
 pub mod export_form;
-pub mod field;
 pub(crate) mod files;
 pub mod find;
 pub mod keys;

@@ -10,7 +10,7 @@ use crate::app::mouse::Mouse;
 use crate::app::overlays::{AllNotes, OverlayStack, Target};
 use crate::app::panes::PaneState;
 use crate::app::prevalence::StoredValues;
-use crate::app::scan::watch::{PollPace, ScanWatches};
+use crate::app::scan::{PollPace, ScanWatches};
 use crate::app::spending::price::{QuotaState, ShownPrices};
 use crate::app::spending::{Calls, Obstacle};
 use crate::app::start::{SavedScreen, StartScreen};

@@ -240,8 +240,3 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
     let title = format!("Pivot: {}", count(reports.len() as u64, "other stored report"));
     model.overlays.put(RowPicker::new(PickerRows::new(title, rows)));
 }
-
-pub(super) fn other_file(model: &Model) -> Option<Sha256> {
-    let target = model.overlays.top_as::<RowPicker>()?.chosen()?.target.as_ref()?;
-    target.file.clone().filter(|file| model.file().is_some_and(|own| own != file))
-}

@@ -1,7 +1,7 @@
 //! The start screen with its hash line and recent files; sizes and folds saved between two runs.
 
-use crate::app::field::TextField;
-use crate::app::overlays::{Scope, triage};
+use crate::app::overlays::generic::TextField;
+use crate::app::overlays::{Scope, group};
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
@@ -67,7 +67,7 @@ impl Model {
                 let way = self.key_label("open-chosen");
                 self.say(format!("Pasted: 1 file, opened by {way}."));
             }
-            _ => triage::open(self, Some(found)),
+            _ => group::triage(self, Some(found)),
         }
     }
 

@@ -2,14 +2,14 @@
 
 use crate::app::commands::{Action, WATCH_TITLE};
 use crate::app::export_form::ExportForm;
-use crate::app::field::TextField;
 use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
+use crate::app::overlays::generic::TextField;
 use crate::app::overlays::text_page::TIMELINE;
-use crate::app::overlays::{TextPage, costs, group, triage};
+use crate::app::overlays::{TextPage, group};
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
-use crate::app::spending::{Confirmation, Prompt, find_shared};
+use crate::app::spending::{Confirmation, Prompt, find_shared, show_costs};
 use crate::app::{
     Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, Response,
     ResponseSource, Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
@@ -160,7 +160,7 @@ impl Model {
                 let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
                 let file = request.storage_key().and_then(|key| Request::file_of_key(&key));
                 self.call_ended(&request, result);
-                file.iter().for_each(|file| triage::refresh(self, file));
+                file.iter().for_each(|file| group::triage_again(self, file));
                 self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index(file))));
             }
             ServiceEvent::Spent(spent, today) => {
@@ -174,7 +174,7 @@ impl Model {
             ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
             ServiceEvent::Shared(found) => self.quota_state.shared.extend(found),
-            ServiceEvent::Costs(costs) => costs::show(self, &costs),
+            ServiceEvent::Costs(costs) => show_costs(self, &costs),
             ServiceEvent::GroupBudgets(budgets) => self.quota_state.group_budgets = budgets,
         }
     }
@@ -232,7 +232,7 @@ impl Model {
             }
             ReportEvent::AllEvaluated(job, found) => self.show_findings(job, found),
             ReportEvent::Compared(job, matrix) => self.compared(job, matrix),
-            ReportEvent::Triaged(job, found, of) => triage::on_triaged(self, job, found, of),
+            ReportEvent::Triaged(job, found, of) => group::on_triaged(self, job, found, of),
             ReportEvent::DocumentRead(reports, problems) => self.document_read(reports, &problems),
         }
     }

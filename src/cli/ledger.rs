@@ -1,7 +1,7 @@
 //! `behaview ledger`: calls and their cost, beside the service's counters. Sends nothing.
 
 use super::*;
-use crate::app::spending::ledger::HEADING;
+use crate::app::spending::counters::LEDGER_HEADING;
 use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{CallCost, Period, State};
@@ -193,7 +193,7 @@ fn ledger_text(rows: &[LedgerEntry], totals: &[LedgerTotal], compared: Option<&s
         let least = if *at_least { "at least " } else { "" };
         [unit.clone(), state.name().to_owned(), thousands(*calls), format!("{least}{}", thousands(*counts_as))]
     };
-    let entries = table(HEADING, rows.iter().map(cells));
+    let entries = table(LEDGER_HEADING, rows.iter().map(cells));
     let sums = table(["counts", "state", ">calls", ">counts as"], totals.iter().map(total));
     let none = "no reading of the counters before and after these calls: behaview quota reads them, for nothing";
     format!("{entries}\n{sums}\n{}\n", compared.unwrap_or(none))

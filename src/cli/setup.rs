@@ -4,7 +4,7 @@ use super::Common;
 use super::inputs::Spending;
 use super::wrapped;
 use crate::app::overlays::stored::describe_deletion;
-use crate::app::scan::watch::PollPace;
+use crate::app::scan::PollPace;
 use crate::config::{Config, Folders, StoreTable};
 use crate::gateway::{Gateway, GatewayError};
 use crate::log::Level;

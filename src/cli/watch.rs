@@ -1,7 +1,7 @@
 //! `behaview watch`: polls a file's scan until its reports are listed.
 
 use super::*;
-use crate::app::scan::watch::{PollPace, ScanWatch};
+use crate::app::scan::{PollPace, ScanWatch};
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;

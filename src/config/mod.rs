@@ -8,7 +8,7 @@ pub use settings::{SETTINGS, Setting, TEMPLATE};
 
 use crate::app::Keymap;
 use crate::app::keys::KeyChange;
-use crate::app::scan::watch::PollPace;
+use crate::app::scan::PollPace;
 use crate::environment::{Variables, variable};
 use crate::files;
 use crate::log::Level;

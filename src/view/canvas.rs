@@ -4,7 +4,7 @@
 
 use super::theme::{Appearance, Role};
 use crate::app::Area;
-use crate::app::field::TextField;
+use crate::app::overlays::generic::TextField;
 use crate::report::canonical::{HIVES, Hive};
 use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;

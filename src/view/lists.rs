@@ -1,24 +1,23 @@
 //! Rows of list overlays: palette, store, jump targets, indicators, artifacts; and the export text.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
-use super::form::DrawForm;
 use super::list::{age, price_text, progress, since};
-use super::overlay::{DrawList, ListTable, covered, shown_of};
+use super::overlay::{DrawForm, DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Role;
 use crate::app::export_form::{ExportForm, ExportTarget};
 use crate::app::list::Next;
-use crate::app::overlays::costs::{CostRows, CostView};
 use crate::app::overlays::group::{GroupRows, GroupView};
+use crate::app::overlays::group::{TriageList, TriagedFiles};
 use crate::app::overlays::indicators::{
     ArtifactList, FoundIndicators, IndicatorList, Part, SandboxArtifacts, TO_BLOCK,
 };
 use crate::app::overlays::palette::{CommandList, Palette, PaletteItem};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
 use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
-use crate::app::overlays::triage::{TriageList, TriagedFiles};
 use crate::app::scan::ScanField;
 use crate::app::spending::counters::CountersView;
+use crate::app::spending::counters::{CostRows, CostView};
 use crate::app::{Area, Model};
 use crate::prevalence::Rarity;
 use crate::report::attributes::{AT_LEAST, cut_lists_label};

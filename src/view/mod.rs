@@ -6,8 +6,6 @@
 mod bar;
 mod canvas;
 mod compare;
-mod findings;
-mod form;
 mod list;
 mod lists;
 mod overlay;

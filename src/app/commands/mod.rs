@@ -22,7 +22,6 @@ macro_rules! commands {
     (@when $when:expr) => { $when };
 }
 
-mod comparisons;
 mod copies;
 mod files;
 mod reports;

@@ -5,7 +5,7 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, Action, Availability, form_request, has_kind, has_report, has_rows_below, has_service,
     in_tree, is_folded, is_form_stored, is_over, rows_of_tree,
 };
-use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles};
+use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, other_file};
 use crate::app::export_form::ExportForm;
 use crate::app::find::HitList;
 use crate::app::keys::{
@@ -14,7 +14,7 @@ use crate::app::keys::{
 };
 use crate::app::overlays::{
     AgeForm, AgeInDays, FindingList, GroupView, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
-    TriageList, group, palette, triage,
+    TriageList, group, palette,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -160,7 +160,7 @@ commands! {
         if Availability::Has("a row of a stored report, a finding or an indicator", prevalence::can_pivot) => Local(prevalence::pivot);
     "compare-files" [key('c')] "compare", 5, ROWS,
         "Compare the file with the chosen other one; costs nothing"
-        if Availability::Has("a row of another file", |m| prevalence::other_file(m).is_some()) => Local(Model::compare_with_other);
+        if Availability::Has("a row of another file", |m| other_file(m).is_some()) => Local(Model::compare_with_other);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
             let picker_rows = m.overlays.find::<ComparisonList>().and_then(ComparisonList::picker_rows);
@@ -307,17 +307,17 @@ commands! {
         "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
         if Availability::Has("the start screen, the list of what is stored or that of the group, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
-        }) => Local(|m| triage::open(m, group::shown_files(m)));
+        }) => Local(|m| group::triage(m, group::shown_files(m)));
     "open-triaged" [ENTER] "open file", 1, PICKER,
         "Open the file; going back returns to the triage"
         if Availability::Has("a file of the triage", |m| {
             m.overlays.top_as::<TriageList>().is_some_and(|list| list.chosen().is_some())
-        }) => Local(triage::open_file);
+        }) => Local(group::open_triaged);
     "fetch-triaged" [key('A')] "request missing", 2, PICKER,
         "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
         if Availability::Has("a triage with something to request, and no other requests in sequence", |m| {
-            m.calls.batch().is_none() && !triage::cheapest(m).is_empty()
-        }) => Action::Each { requests: triage::cheapest, price: triage::price, begin: triage::confirm_fetch };
+            m.calls.batch().is_none() && !group::cheapest(m).is_empty()
+        }) => Action::Each { requests: group::cheapest, price: group::price_of_cheapest, begin: group::confirm_fetch };
     "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if ANY_STORED => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,

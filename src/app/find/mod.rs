@@ -2,7 +2,7 @@
 
 pub mod controller;
 
-use crate::app::field::TextField;
+use crate::app::overlays::generic::TextField;
 use crate::app::overlays::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};

@@ -1,6 +1,5 @@
 //! The stack of overlays: the top one has the keys, and "back" closes it.
 
-pub(crate) mod costs;
 pub mod detail;
 pub mod findings;
 pub mod generic;
@@ -8,33 +7,27 @@ pub mod group;
 pub mod indicators;
 pub mod palette;
 pub mod picker;
-pub(crate) mod scope;
 pub mod stored;
 pub mod text_page;
-pub mod triage;
 
-pub use costs::{CostRows, CostView};
 pub use detail::{Detail, DetailRow, ResponseTree};
-pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
-pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
-pub use group::{GroupRows, GroupView};
+pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate, Scope};
+pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView, TextField};
+pub use group::{GroupRows, GroupView, TriageList, TriagedFiles};
 pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
 pub use palette::{CommandList, Palette};
 pub(crate) use picker::text_of;
 pub use picker::{PickerRow, PickerRows, RowPicker, Target};
-pub use scope::Scope;
 pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
 pub(super) use text_page::paragraph;
 pub use text_page::{TextPage, TextRow};
-pub use triage::{TriageList, TriagedFiles};
 
 use crate::app::compare::{ComparisonList, OtherFileList};
 use crate::app::export_form::ExportForm;
-use crate::app::field::TextField;
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::panes::{Move, Scroll};
 use crate::app::scan::SubmitForm;
-use crate::app::spending::{Confirmation, Planner, Prompt};
+use crate::app::spending::{Confirmation, CostView, Planner, Prompt};
 use crate::app::{Area, Effect, Key, KeyContext, Layout, Model, OpenReport, Size};
 use crate::request::Request;
 use crate::text::ColumnWidth;

@@ -1,8 +1,11 @@
-//! The service's counters and the usage by day, in rows for commands and the app.
+//! Counters, usage by day, ledger and sums of what calls cost: in rows for commands and the app.
 
-use crate::app::overlays::{TextPage, TextRow, paragraph};
+use crate::app::overlays::{ListSource, ListView, TextPage, TextRow, paragraph};
+use crate::app::{Model, Size};
+use crate::quota::audit::LedgerEntry;
 use crate::quota::{
-    Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, Projection, Unit, UnparsedPart, Usage,
+    Balance, Balances, CallCost, CostGrouping, CostSum, Counter, Holder, MINUTE_LIMIT, Period, Pool, Projection,
+    SpentUnits, Unit, Units, UnparsedPart, Usage, in_units,
 };
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
@@ -240,5 +243,97 @@ impl TextPage {
         }
         paragraphs.extend(usage_remarks(usage).map(|words| paragraph("", words)));
         Self::new("Usage, in requests by day", paragraphs, columns)
+    }
+}
+
+/// Maximum entries that the app shows, the latest.
+pub const MAX_ENTRIES: usize = 500;
+
+/// The heading of the [cells](LedgerEntry::cells); narrow screens drop columns with `-` first.
+pub const LEDGER_HEADING: [&str; 8] =
+    ["time (UTC)", "-operation", "what", "predicted", "settled", "state", "outcome", "-counters"];
+
+impl LedgerEntry {
+    /// Returns the cells of the entry; empty for an unknown value.
+    pub fn cells(&self) -> [String; 8] {
+        let predicted = Units { min: self.predicted_min, max: self.predicted_max };
+        let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.label(unit));
+        [
+            self.at.strftime("%F %T").to_string(),
+            self.operation.clone(),
+            self.what.clone(),
+            predicted,
+            self.settled.map(thousands).unwrap_or_default(),
+            self.state.name().to_owned(),
+            self.outcome.clone().unwrap_or_default(),
+            self.counted.clone().unwrap_or_default(),
+        ]
+    }
+
+    fn paragraph(&self, now: Timestamp) -> TextRow {
+        let [_, _, what, predicted, settled, state, outcome, counters] = self.cells();
+        let settled = format!("{state} {settled}").trim_end().to_owned();
+        let parts = [what, format!("predicted {predicted}"), settled, outcome, counters];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let is_today = Period::Daily.meets(now, self.at, self.at);
+        let time = self.at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" });
+        paragraph(&time.to_string(), parts.join(" · "))
+    }
+}
+
+/// The ledger as the app shows it: its last entries; sums by session, day and month.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerPage {
+    pub rows: Vec<LedgerEntry>,
+    /// Units spent in each of these periods.
+    pub sums: [(&'static str, BTreeMap<Unit, SpentUnits>); 3],
+    /// Entries before the visible ones.
+    pub older: u64,
+}
+
+impl TextPage {
+    /// Returns the ledger, the latest entry first, below the sums of this session, day and month.
+    pub(crate) fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
+        let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
+        let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];
+        paragraphs.extend(page.rows.iter().rev().map(|row| row.paragraph(now)));
+        if page.rows.is_empty() {
+            paragraphs.push(paragraph("", "No call has been sent yet."));
+        }
+        if page.older > 0 {
+            let older = thousands(page.older);
+            paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
+        }
+        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs, columns)
+    }
+}
+
+pub type CostView = ListView<CostRows>;
+
+/// The sums of costs, each with what it is a sum by.
+#[derive(Debug)]
+pub struct CostRows(Vec<(CostGrouping, CostSum)>);
+
+impl ListSource for CostRows {
+    type Row = (CostGrouping, CostSum);
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.0
+    }
+
+    fn text((by, sum): &Self::Row) -> String {
+        format!("{} {}", by.name(), sum.cells().join(" "))
+    }
+
+    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
+        (1, 3)
+    }
+}
+
+/// Shows what calls cost, unless the user is typing.
+pub(crate) fn show_costs(model: &mut Model, costs: &[CallCost]) {
+    let sums = CostGrouping::ALL.into_iter().flat_map(|by| by.sum(costs).into_iter().map(move |sum| (by, sum)));
+    if !model.key_context().has_line() {
+        model.overlays.put(CostView::new(CostRows(sums.collect())));
     }
 }

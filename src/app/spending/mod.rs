@@ -1,9 +1,7 @@
 //! Sending requests: prices, budget, calls in flight, and confirmations.
 
 pub mod ad_hoc;
-pub(crate) mod calls;
 pub mod counters;
-pub mod ledger;
 pub mod price;
 mod sending;
 
@@ -19,8 +17,9 @@ use crate::request::{Request, Submission};
 use crate::text::wrap;
 pub(super) use ad_hoc::last_30_days;
 pub use ad_hoc::{AD_HOC_REQUESTS, AdHocPrompt, AdHocRequest, PlannedOperations, Planner, Prompt};
-pub use calls::{Calls, InFlightCall};
-pub use price::{KeyPrice, Obstacle};
+pub use counters::CostView;
+pub(super) use counters::show_costs;
+pub use price::{Calls, InFlightCall, KeyPrice, Obstacle};
 pub(super) use sending::{ask_to_permit, find_shared};
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
 //! Store jobs, and reading and writing the user's files.
 
-use super::{Performer, Task, read_rules, sentence, values, visible_text};
+use super::report::use_values;
+use super::{Performer, Task, read_rules, sentence, visible_text};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
 use crate::app::overlays::stored::describe_deletion;
-use crate::app::spending::ledger::{LedgerPage, MAX_ENTRIES};
+use crate::app::spending::counters::{LedgerPage, MAX_ENTRIES};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Export, ExportSource, PaidCall, Summary};
@@ -120,7 +121,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
             work.send(StoreEvent::Notes(store.notes()?));
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
-        StoreJob::Values(job) => values::run(gateway, work, job)?,
+        StoreJob::Values(job) => use_values(gateway, work, job)?,
         StoreJob::ReadUploads => work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default())),
     }
     Ok(())
