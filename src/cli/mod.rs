@@ -8,12 +8,10 @@ mod app;
 mod calls;
 mod compare;
 mod cost;
-mod costs;
 mod counters;
 mod doctor;
 mod document;
 mod export;
-mod group;
 mod import;
 mod inputs;
 mod ledger;
@@ -25,7 +23,6 @@ mod search;
 mod setup;
 mod show;
 mod store;
-mod submit;
 mod team;
 mod triage;
 mod watch;
@@ -174,7 +171,7 @@ commands! {
     List(list::ListArgs),
     /// Print the group's private files, or its analyses; each page that is not stored costs one
     /// request
-    Files(group::FilesArgs),
+    Files(list::FilesArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),
     /// Write reports for others: HTML, Markdown, CSV, JSON, STIX 2.1, MISP, ATT&CK Navigator; a
@@ -184,7 +181,7 @@ commands! {
     /// costs one request
     Download(calls::DownloadArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
-    Submit(Box<submit::SubmitArgs>),
+    Submit(Box<watch::SubmitArgs>),
     /// Watch a file's scan until its reports are there; each poll costs one request, each page of
     /// the list one more
     Watch(watch::WatchArgs),
