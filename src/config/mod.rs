@@ -1,10 +1,8 @@
 //! The config: its file, its variables and its flags; and the folders of the program.
 
 mod layers;
-mod settings;
 
-pub use layers::{ConfigProblem, EffectiveSetting, SettingOrigin};
-pub use settings::{SETTINGS, Setting, TEMPLATE};
+pub use layers::{ConfigProblem, EffectiveSetting, SETTINGS, Setting, SettingOrigin, TEMPLATE};
 
 use crate::app::Keymap;
 use crate::app::keys::KeyChange;
@@ -21,11 +19,10 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use directories::{BaseDirs, ProjectDirs};
 use jiff::SignedDuration;
-use layers::Layers;
+use layers::{Layers, masked};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
-use settings::masked;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::num::NonZeroU32;

@@ -3,21 +3,19 @@
 //! It uses nothing of the rest of the crate, so that it can disagree with it. The path of a call:
 //!
 //! ```text
-//! http ──▶ service ─────▶ routes ──▶ private, public ──▶ http ──▶ socket
-//! (read)   (hooks, key,   (which     (from reports        (hyper, or a hook)
-//!           counters)      endpoint)  and uploads)
+//! http ──▶ service ────────────▶ private, public ──▶ http ──▶ socket
+//! (read)   (hooks, operation,    (from reports       (hyper, or a hook)
+//!           key, counters)        and uploads)
 //! ```
 //!
 //! Its charges follow §8 alone. §8 does not cover failed calls; here a call that is not admitted
 //! (400, 401, 403, 429) is free, and any other call is charged in full.
 
 mod counters;
-mod generated;
 mod http;
 mod private;
 mod public;
 mod reports;
-mod routes;
 mod service;
 
 use std::io;
@@ -32,7 +30,7 @@ use tokio::task::AbortHandle;
 pub use counters::{PeriodAmounts, ScanLimits, UsedAmounts};
 pub use http::{DemoResponse, SubmittedFile};
 pub use reports::DemoFile;
-pub use routes::Endpoint;
+pub use service::Endpoint;
 
 /// The form of a report in the responses of the list operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

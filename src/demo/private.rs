@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::ListContent;
 use super::http::{DemoResponse, DemoResult, SubmittedFile, set};
 use super::reports::{self, DemoReport, PrivateFile, digest};
-use super::routes::Context;
+use super::service::Context;
 
 /// Lines of a memory image: six mebibytes.
 const MEMORY_LINES: usize = 6 * 65_536;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::counters::{GROUP, utc};
 use super::http::{DemoCall, DemoResponse, DemoResult, SubmittedFile, set};
 use super::reports::{DemoFile, digest};
-use super::routes::Context;
+use super::service::Context;
 
 /// When the embedded files were first submitted: 2026-11-02 08:00 UTC.
 const FIRST_SUBMISSION: i64 = 1_793_606_400;

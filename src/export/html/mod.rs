@@ -4,25 +4,21 @@
 //! Text from outside reaches the page as [`Inert`] only. The page's policy allows its own style and
 //! script by their hashes, and no request, frame or form. Elements are identified by own numbers.
 
-mod findings;
-mod indicators;
-mod inert;
-mod matrix;
-mod processes;
+mod sections;
 
-use self::inert::Inert;
 use super::opened::{MergedReports, OpenedReport, decoded};
-use super::{Export, Part, Summary};
+use super::{Export, Part, Summary, harmless};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::Sha256;
 use crate::report::page::ReportSummary;
+use crate::report::rows::Label;
 use crate::report::rules::{Rule, Severity};
 use crate::report::verdict::SampleVerdict;
-use crate::report::{Note, RowPlace, command_line};
-use crate::text::{Untrusted, count, last_part, moment, thousands};
+use crate::report::{Note, Pane, Piece, Row, RowPlace, command_line};
+use crate::text::{Untrusted, Visible, count, last_part, moment, thousands, to_visible};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::Digest;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -39,6 +35,62 @@ struct HtmlReport<'a> {
     what: &'a Part,
     /// Number of rows or indicators that the page only counts.
     unlisted: Cell<u64>,
+}
+
+/// Maximum columns of a row; the rest of a longer one is left out.
+const MAX_COLUMNS: usize = 2_000;
+
+/// A text without markup, links and live addresses: defanged before it is wrapped.
+struct Inert(Visible);
+
+impl Inert {
+    /// Returns a text from outside.
+    fn of(text: &Untrusted) -> Self {
+        Self(harmless(Pane::Other, text))
+    }
+
+    /// Words of this program, in which text from outside has its visible form already.
+    fn words(words: impl AsRef<str>) -> Self {
+        Self(to_visible(words).disarmed())
+    }
+}
+
+/// The only way of outside text into a page, between tags or in a quoted attribute.
+impl Render for Inert {
+    fn render_to(&self, page: &mut String) {
+        for character in self.0.as_str().chars() {
+            match character {
+                '&' => page.push_str("&amp;"),
+                '<' => page.push_str("&lt;"),
+                '>' => page.push_str("&gt;"),
+                '"' => page.push_str("&quot;"),
+                '\'' => page.push_str("&#39;"),
+                other => page.push(other),
+            }
+        }
+    }
+}
+
+/// Returns a row as its pane shows it: its label, and its text with the subject emphasised.
+fn pieces(pane: Pane, row: &Row) -> Markup {
+    let mut left = MAX_COLUMNS;
+    let mut cut = |text: &Untrusted| {
+        let shown = text.visible_cut(left);
+        left -= shown.width();
+        Inert(shown.disarmed_where(pane == Pane::Network))
+    };
+    html! {
+        @match &row.label {
+            Label::Known("") => {},
+            Label::Known(word) => span.label { (word) " " },
+            Label::Named(name) => span.label { (cut(name)) " " },
+        }
+        code { @for piece in &row.pieces { @match piece {
+            Piece::Value(text) => b { (cut(text)) },
+            Piece::Detail(text) => (cut(text)),
+            Piece::Own(words) | Piece::Known(words) => span.own { (Inert::words(words)) },
+        } } }
+    }
 }
 
 /// A section of the page: identifier, title, size and content.
