@@ -57,7 +57,7 @@
 //!  │         │                             v                     ^
 //!  │         ├──────> gateway ──> service ──> request ──┬────────┘
 //!  │         │           │                              └──> quota
-//!  │         │           ├─────> team ──> quota, report, text
+//!  │         │           ├─────> team ──> prevalence, quota, report, text
 //!  │         │           └─────> store ──> prevalence, request, quota, report
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)

@@ -24,8 +24,8 @@ request: quota report text
 service: clock environment files request report text
 prevalence: report text
 store: clock files prevalence request report quota text
-team: environment files quota report text
-gateway: log service store team request report quota text
+team: environment files prevalence quota report text
+gateway: log prevalence service store team request report quota text
 triage: quota report request text
 app: export prevalence quota report request text triage
 view: app prevalence quota report request text triage

@@ -1,4 +1,4 @@
-//! `behaview pivot`: lists stored files with a value, of any kind it can be. Sends nothing.
+//! `behaview pivot`: lists stored files with a value, of any kind it can be. Pays nothing.
 
 use super::*;
 use crate::prevalence::{Prevalence, StableBuildHasher, ValueHolder};
@@ -30,39 +30,41 @@ struct FoundHolder<'a> {
     received_at: Timestamp,
     /// The other profile whose report this is, if this profile cannot open it.
     stored_for: Option<String>,
-    /// Files that have the value as this kind, of all stored ones.
+    /// The colleague who has shared it, if it is not stored here.
+    shared_by: Option<String>,
+    /// Files that have the value as this kind, of all stored ones, or of the team's.
     files: usize,
     of_files: usize,
+    is_of_team: bool,
     /// Files that do not list it, but have a list that the service perhaps cut.
     unknown: usize,
 }
 
 impl PivotArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let Gateway { store, service, .. } = &setup(common, Spending::default())?.gateway;
-        store.index_values(&Cancel::default())?;
+        let gateway = setup(common, Spending::default())?.gateway;
+        gateway.store.index_values(&Cancel::default())?;
+        let runtime = runtime()?;
         let mut is_found = false;
-        let mut of_files = 0;
+        let mut all = Prevalence::default();
         for value in &self.values {
             let probe = Report::of_text(value);
+            let mut found = probe.values_of(None, &StableBuildHasher, &Cancel::default())?;
             let mut known = HashSet::new();
-            for found in probe.values_of(None, &StableBuildHasher, &Cancel::default())? {
-                if !known.insert(found.hash) {
-                    continue;
-                }
-                let none = Untrusted::default();
-                let counted = store.with_values(|index| index.prevalence(&[(&found).into()], &none))?;
-                let prevalence = counted.first().copied().unwrap_or_default();
-                let holders = store.with_values(|index| index.holders(found.hash, MAX_HOLDERS))?;
-                of_files = prevalence.of_files;
-                is_found |= !holders.is_empty();
-                self.print(value, &found.label(&probe), prevalence, &holders, service)?;
+            found.retain(|found| known.insert(found.hash));
+            let values: Vec<_> = found.iter().map(<(u64, u64)>::from).collect();
+            let counted = runtime.block_on(gateway.prevalence(&values, &Untrusted::default()))?;
+            all = counted.first().copied().unwrap_or_default();
+            for (found, prevalence) in found.iter().zip(counted).filter(|(_, prevalence)| prevalence.files > 0) {
+                is_found = true;
+                let holders = runtime.block_on(gateway.value_holders(found.hash, MAX_HOLDERS))?;
+                self.print(value, &found.label(&probe), prevalence, &holders, &gateway.service)?;
             }
         }
-        match (is_found, of_files) {
+        match (is_found, all.of_files) {
             (true, _) => Ok(()),
             (false, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to find"),
-            (false, _) => fail!(NotFound, "not in {}", count(of_files as u64, "stored file")),
+            (false, files) => fail!(NotFound, "not in {}{}", count(files as u64, "stored file"), all.owner()),
         }
     }
 
@@ -74,8 +76,8 @@ impl PivotArgs {
         holders: &[ValueHolder],
         service: &str,
     ) -> Result<()> {
-        let Prevalence { files, of_files, perhaps_unlisted, .. } = prevalence;
-        if !self.json && !holders.is_empty() {
+        let Prevalence { files, of_files, perhaps_unlisted, is_of_team, .. } = prevalence;
+        if !self.json {
             let label = prevalence.label().unwrap_or_else(|| "in the only stored file".to_owned());
             print_text(&format!("{}  {kind}  {label}\n", visible(value)))?;
         }
@@ -89,16 +91,19 @@ impl PivotArgs {
                 sandbox: holder.identifier.parts().sandbox.unicode(),
                 received_at: holder.received,
                 stored_for: is_other.then(|| holder.profile.clone()),
+                shared_by: holder.person.as_ref().map(Untrusted::unicode),
                 files,
                 of_files,
+                is_of_team,
                 unknown: perhaps_unlisted,
             };
             if self.json {
                 return print_body(json_line(&row)?.as_bytes());
             }
             let file = holder.file.as_ref().map_or_else(|| visible(&row.id), Sha256::short);
-            let other = row.stored_for.as_deref().map(Untrusted::from);
-            let other = other.map(|name| format!(" (stored for profile {})", name.visible_cut(40)));
+            let shared = row.shared_by.as_deref().map(|name| ("shared by", name));
+            let other = row.stored_for.as_deref().map(|name| ("stored for profile", name)).or(shared);
+            let other = other.map(|(how, name)| format!(" ({how} {})", Untrusted::from(name).visible_cut(40)));
             let sandbox = visible(&row.sandbox) + &other.unwrap_or_default();
             print_text(&format!("  {file}  {sandbox}  {}\n", text::moment(holder.received)))
         })

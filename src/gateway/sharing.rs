@@ -5,6 +5,7 @@
 use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
+use crate::prevalence::{Prevalence, ValueHolder};
 use crate::quota::{Balances, CallCost, GroupBudget, Holder, Period, TeamOverride};
 use crate::report::page::Page;
 use crate::report::{Body, Identifier, Note};
@@ -12,7 +13,9 @@ use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall, StoreError};
 use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
+use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -328,11 +331,15 @@ impl Gateway {
                     // A colleague would pay for what is claimed again once this program has ended.
                     let is_claimed = self.state().claims.iter().any(|claim| claim.is_for(&key));
                     let mut attempts = if is_claimed { ATTEMPTS } else { 0 };
-                    loop {
+                    let added = loop {
                         match team.add(&self.service, &key, received, &bytes).await {
                             Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
                             added => break added,
                         }
+                    };
+                    match self.store.values_of_report(&self.service, &key).filter(|_| added.is_ok()) {
+                        Some((of, values)) => team.add_values(&self.service, &key, &of, &values).await,
+                        None => added,
                     }
                 }
                 // It was deleted.
@@ -359,6 +366,33 @@ impl Gateway {
             self.log.write(Level::Error, "notes not shared", &[("why", &why)]);
         }
         None
+    }
+
+    /// Counts values as a sandbox sees them, each by its hash and that of its list: among the stored
+    /// files, or the team's if those are more.
+    pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
+        let stored = self.store.with_values(|index| index.prevalence(values, sandbox))?;
+        let Some(team) = &self.team else { return Ok(stored) };
+        let shared = team.prevalence(values, sandbox).await.unwrap_or_else(|why| {
+            self.log.write(Level::Error, "values not counted", &[("why", &why)]);
+            Vec::new()
+        });
+        let shared = shared.into_iter().map(Some).chain(std::iter::repeat(None));
+        Ok(stored
+            .into_iter()
+            .zip(shared)
+            .map(|(own, team)| team.filter(|team| team.of_files > own.of_files).unwrap_or(own))
+            .collect())
+    }
+
+    /// Returns the reports that have a value, at most `most`: the stored ones, then colleagues'.
+    pub async fn value_holders(&self, hash: u64, most: usize) -> Result<Vec<ValueHolder>, StoreError> {
+        let mut holders = self.store.with_values(|index| index.holders(hash, most))?;
+        let Some(team) = &self.team else { return Ok(holders) };
+        let shared = team.holders(&self.service, hash).await.unwrap_or_default();
+        let known: HashSet<_> = holders.iter().map(|holder| holder.identifier.clone()).collect();
+        holders.extend(shared.into_iter().filter(|holder| !known.contains(&holder.identifier)));
+        Ok(holders)
     }
 
     async fn share_notes(&self, team: &Team) -> Result<(), String> {

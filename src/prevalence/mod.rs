@@ -67,6 +67,8 @@ pub struct Prevalence {
     pub of_sandbox: usize,
     /// Files whose reports do not list it, but have a list that the service perhaps cut.
     pub perhaps_unlisted: usize,
+    /// Counted among the files that the team has shared; then the last number is a maximum.
+    pub is_of_team: bool,
 }
 
 /// What the prevalence of a value says about it, the rarest first.
@@ -90,13 +92,18 @@ impl Prevalence {
         }
     }
 
+    /// Returns whose files are counted, to follow their number.
+    pub fn owner(&self) -> &'static str {
+        if self.is_of_team { " of the team" } else { "" }
+    }
+
     /// Returns the numbers as text; `None` if no report lists it, or no other file is comparable.
     pub fn label(&self) -> Option<String> {
         if self.of_files < 2 || self.files == 0 {
             return None;
         }
         let of = |files: usize, all: usize| format!("{} of {}", thousands(files as u64), thousands(all as u64));
-        let mut label = format!("in {} stored files", of(self.files, self.of_files));
+        let mut label = format!("in {} stored files{}", of(self.files, self.of_files), self.owner());
         if self.of_sandbox > 1 {
             label += &format!(" · {} of this sandbox", of(self.in_sandbox, self.of_sandbox));
         }
@@ -111,7 +118,7 @@ impl Prevalence {
     }
 }
 
-/// A stored report that has a value.
+/// A report that has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueHolder {
     pub file: Option<Sha256>,
@@ -121,8 +128,10 @@ pub struct ValueHolder {
     pub service: String,
     /// The profile that fetched it.
     pub profile: String,
-    /// The first row that has the value.
+    /// The first row that has the value, if it is stored here.
     pub place: RowPlace,
+    /// The colleague who has shared it, if it is not stored here.
+    pub person: Option<Untrusted>,
 }
 
 /// Another file whose report is nearly the same.

@@ -206,6 +206,7 @@ impl ValueIndex {
                 in_sandbox: seen_here.len(),
                 of_sandbox: here.map_or(0, |(_, files)| files),
                 perhaps_unlisted: unlisted.len(),
+                is_of_team: false,
             }
         };
         Ok(values.iter().map(count).collect())
@@ -298,6 +299,7 @@ pub(super) fn holder(row: &Row<'_>, place: u64) -> rusqlite::Result<Option<Value
         service: row.get(3)?,
         profile: row.get(4)?,
         place: RowPlace { section: (place >> 32) as usize, row: (place & 0xffff_ffff) as usize },
+        person: None,
     }))
 }
 

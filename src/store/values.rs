@@ -1,7 +1,7 @@
 //! The index of the values of all stored reports: filled from them, and forgotten with them.
 
 use super::records::{Store, is_damage};
-use super::report_files::{REPORTS, folder_of, moment};
+use super::report_files::{REPORTS, folder_of, moment, place};
 use super::reports::identifier_of;
 use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
@@ -42,6 +42,13 @@ impl Store {
         // The report may be new.
         self.index_file(service, identifier.parts().file.as_ref())?;
         self.with_values(|index| index.note_findings(identifier, findings))
+    }
+
+    /// Returns the hashes of a stored report's values; `None` if it is none, or gone or damaged.
+    pub fn values_of_report(&self, service: &str, key: &[u8]) -> Option<(ValueHolder, Vec<u64>)> {
+        identifier_of(key)?;
+        let found = self.read_values(&(0, place(service, key)), &Cancel::default())?;
+        Some((found.of, found.values.into_iter().map(|(hash, _)| hash).collect()))
     }
 
     /// Forgets the values of reports no longer stored, and leaves none of their hashes on disk.
@@ -135,6 +142,7 @@ impl Store {
             service: name.split('/').nth(1)?.to_owned(),
             profile: header.profile,
             place: RowPlace::default(),
+            person: None,
         };
         let report = Report::open(&Body::in_memory(bytes));
         let values = indexed_values(&report, cancel).ok()?;

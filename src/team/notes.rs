@@ -5,7 +5,6 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Item, Note, NoteSubject, note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -51,17 +50,10 @@ impl Team {
 
     /// Returns the notes on these reports that others have shared, and the user's other machines.
     pub async fn notes(&self, service: &str, machine: &str, reports: &[Identifier]) -> Result<Vec<Note>, TeamError> {
-        let client = self.client().await?;
         let identifiers: Vec<_> = reports.iter().map(Identifier::as_bytes).collect();
         let parameters: [Parameter<'_>; 3] =
             [(&service, Type::TEXT), (&identifiers, Type::BYTEA_ARRAY), (&machine, Type::TEXT)];
-        // A failure, as of older tables without notes, does not count against other questions.
-        let Ok(rows) = timeout(self.timeout, client.query_typed(NOTES, &parameters)).await else {
-            // The next question would wait for this answer.
-            *self.open.lock().await = None;
-            return Err(TeamError::Unreachable("the notes are late".to_owned()));
-        };
-        let rows = rows?;
+        let rows = self.ask_aside(NOTES, &parameters).await?;
         let notes = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         Ok(notes
             .into_iter()

@@ -8,12 +8,13 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Each version of the schema by the statements that make it from the one before.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("schema.sql"),
     include_str!("ledger.sql"),
     include_str!("budget.sql"),
     include_str!("notes.sql"),
     include_str!("files.sql"),
+    include_str!("values.sql"),
 ];
 
 /// Identifies the lock that excludes a second migration.

@@ -8,6 +8,7 @@ use super::server::own_server;
 use super::wire::percentiles;
 use super::*;
 use behaview::team::{Team, TeamAnswer, TeamQuestion, TeamSettings, UnreachablePolicy};
+use behaview::text::Untrusted;
 use std::sync::Arc;
 use tokio::sync::Barrier;
 
@@ -45,7 +46,19 @@ fn fill(database: &Database, reports: u64) {
                  1700000000000 + i, digest, length, packed FROM generate_series({start}, {end}) AS i JOIN body ON number = i % 500"
         ));
     }
-    database.run("VACUUM ANALYZE behaview.response");
+    // 38 values each: of every report, of a family of a hundred, and of its own. As the trigger counts them.
+    let index = database.ask("SELECT pg_get_indexdef('behaview.report_hashes_idx'::regclass)");
+    database.run(&format!(
+        "SET session_replication_role = replica; DROP INDEX behaview.report_hashes_idx;
+         INSERT INTO behaview.report SELECT id, hashint8extended(id, 7), id % 5 + 10, array_append(ARRAY(
+            SELECT hashint8extended(CASE WHEN n <= 8 THEN n WHEN n <= 20 THEN id / 100 * 100 + n ELSE id * 100 + n END, 3)
+            FROM generate_series(1, 38) AS n), 1) FROM behaview.response;
+         {index};
+         INSERT INTO behaview.value SELECT h, s, count(*) FROM behaview.report, unnest(hashes) AS h, unnest(ARRAY[0, sandbox]) AS s
+            GROUP BY 1, 2;
+         SET session_replication_role = origin"
+    ));
+    database.run("VACUUM ANALYZE behaview.response, behaview.report, behaview.value");
     database.run("CHECKPOINT");
 }
 
@@ -54,15 +67,20 @@ async fn ask(team: &Arc<Team>, key: &str, number: u64) -> TeamAnswer {
     team.ask(TeamQuestion { service: "bench", key: key.as_bytes(), token: &token, refused: &[] }).await.unwrap()
 }
 
-/// Opens what the team has, and claims what it has not; returns the times of both.
-async fn client(url: String, keys: Vec<String>, number: u64, connected: Arc<Barrier>) -> [Vec<Duration>; 2] {
+/// Opens what the team has, claims what it has not, and counts and finds its values; returns times.
+async fn client(
+    url: String,
+    keys: Vec<(String, Vec<u64>)>,
+    number: u64,
+    connected: Arc<Barrier>,
+) -> [Vec<Duration>; 4] {
     let timeout = Duration::from_secs(20);
     let settings = TeamSettings { url: &url, ca_file: None, unreachable: UnreachablePolicy::Refuse, timeout };
     let team = Arc::new(Team::new(settings, &|_| None, None).unwrap());
-    let _ = ask(&team, &keys[0], number).await;
+    let _ = ask(&team, &keys[0].0, number).await;
     connected.wait().await;
-    let mut times = [Vec::new(), Vec::new()];
-    for (round, key) in keys.iter().enumerate() {
+    let mut times = [const { Vec::new() }; 4];
+    for (round, (key, hashes)) in keys.iter().enumerate() {
         tokio::time::sleep(Duration::from_millis((number * 7919 + round as u64 * 104_729) % 1000)).await;
         let began = Instant::now();
         let TeamAnswer::Stored(copy) = ask(&team, key, number).await else { panic!("{key} is not stored") };
@@ -75,6 +93,16 @@ async fn client(url: String, keys: Vec<String>, number: u64, connected: Arc<Barr
         };
         times[1].push(began.elapsed());
         claim.release().await;
+        let values: Vec<_> = hashes.iter().step_by(4).map(|hash| (*hash, *hash)).collect();
+        let began = Instant::now();
+        let counted = team.prevalence(&values, &Untrusted::default()).await.unwrap();
+        times[2].push(began.elapsed());
+        assert!(counted.len() == values.len() && counted.iter().all(|counted| counted.files > 0), "{counted:?}");
+        for hash in [hashes[0], hashes[15], hashes[30]] {
+            let began = Instant::now();
+            assert!(team.holders("bench", hash).await.unwrap().len() <= 1000);
+            times[3].push(began.elapsed());
+        }
     }
     times
 }
@@ -93,12 +121,25 @@ fn growth_of_a_team_store_is_measured() {
     println!("{reports} reports filled in {:?}", began.elapsed());
     let size = |of: &str| database.ask(&format!("SELECT {of}('behaview.response') / {reports}"));
     println!("bytes per report: table {}, indexes {}", size("pg_table_size"), size("pg_indexes_size"));
+    for table in ["report", "value"] {
+        let size = |of: &str| database.ask(&format!("SELECT {of}('behaview.{table}') / {reports}"));
+        println!(
+            "bytes of {table} per report of 38 values: table {}, indexes {}",
+            size("pg_table_size"),
+            size("pg_indexes_size")
+        );
+    }
     let keys = database.ask(&format!(
-        "SELECT string_agg(convert_from(key, 'UTF8'), '|') FROM (SELECT key FROM behaview.response
-         ORDER BY sha256(key) LIMIT {}) AS asked",
+        "SELECT string_agg(key || array_to_string(hashes, ' '), '|') FROM (
+            SELECT convert_from(key, 'UTF8') || '#' AS key, hashes FROM behaview.response JOIN behaview.report ON id = response
+            ORDER BY sha256(key) LIMIT {}) AS asked",
         CLIENTS * QUESTIONS
     ));
-    let keys: Vec<_> = keys.split('|').map(str::to_owned).collect();
+    let parsed = |row: &str| {
+        let (key, hashes) = row.split_once('#').unwrap();
+        (key.to_owned(), hashes.split(' ').map(|hash| hash.parse::<i64>().unwrap().cast_unsigned()).collect())
+    };
+    let keys: Vec<(String, Vec<u64>)> = keys.split('|').map(parsed).collect();
     let connected = Arc::new(Barrier::new(CLIENTS as usize));
     let clients: Vec<_> = keys
         .chunks(QUESTIONS as usize)
@@ -107,13 +148,14 @@ fn growth_of_a_team_store_is_measured() {
             database.threads.spawn(client(database.url("ana"), keys.to_vec(), number, Arc::clone(&connected)))
         })
         .collect();
-    let mut times = [Vec::new(), Vec::new()];
+    let mut times = [const { Vec::new() }; 4];
     for client in clients {
-        let [opened, claimed] = database.threads.block_on(client).unwrap();
-        times[0].extend(opened);
-        times[1].extend(claimed);
+        let all = database.threads.block_on(client).unwrap();
+        times.iter_mut().zip(all).for_each(|(times, more)| times.extend(more));
     }
-    println!("{CLIENTS} clients: open {}; claim {}", percentiles(&mut times[0]), percentiles(&mut times[1]));
+    for (what, times) in ["open", "claim", "count 10 values", "find who has a value"].into_iter().zip(&mut times) {
+        println!("{CLIENTS} clients: {what} {}", percentiles(times));
+    }
     let dora = Colleague::new(&cli, &database.url("dora"), PATIENT);
     for arguments in [&["team", "status"][..], &["team", "remove", "--down-to-mib", "500"]] {
         let began = Instant::now();

@@ -20,6 +20,7 @@ mod harness;
 mod notes;
 mod server;
 mod sessions;
+mod values;
 mod wire;
 
 use faults::arm;

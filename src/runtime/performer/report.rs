@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::runtime::Handle;
 
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
@@ -294,7 +295,7 @@ fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<(Str
 }
 
 fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
-    gateway.store.with_values(|index| index.prevalence(values, sandbox))
+    Handle::current().block_on(gateway.prevalence(values, sandbox))
 }
 
 /// Counts values, each as its sandbox sees it, if too many the first; empty without a store.
@@ -334,7 +335,7 @@ fn twins(
 /// The other reports with a value.
 fn group(gateway: &Gateway, head: String, value: (u64, u64), origin: &ReportOrigin) -> Result<HolderGroup, StoreError> {
     let counted = counts(gateway, &[value], &origin.identifier.parts().sandbox)?;
-    let holders = gateway.store.with_values(|index| index.holders(value.0, MAX_HOLDERS))?;
+    let holders = Handle::current().block_on(gateway.value_holders(value.0, MAX_HOLDERS))?;
     let others = holders.into_iter().filter(|holder| holder.identifier != origin.identifier);
     let label = counted.first().and_then(Prevalence::label).unwrap_or_default();
     Ok(HolderGroup { head, label, holders: others.map(|other| opened(gateway, other, String::new())).collect() })
@@ -347,10 +348,14 @@ fn twin_group(gateway: &Gateway, twins: Vec<Twin>) -> HolderGroup {
     HolderGroup { head: "did nearly the same".to_owned(), label, holders }
 }
 
-/// A report with what is told of it, and whether this profile can open it.
+/// A report with its description, and whether this profile can open it.
 fn opened(gateway: &Gateway, holder: ValueHolder, about: String) -> (ValueHolder, String, bool) {
     let is_open = holder.service == gateway.service || holder.service == IMPORTED;
     let other = Untrusted::from(holder.profile.as_str()).visible_cut(40);
-    let about = if is_open { about } else { format!("stored for profile {other}") };
+    let about = match &holder.person {
+        _ if !is_open => format!("stored for profile {other}"),
+        Some(person) => format!("shared by {}", person.visible_cut(40)),
+        None => about,
+    };
     (holder, about, is_open)
 }

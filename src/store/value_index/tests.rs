@@ -25,6 +25,7 @@ fn holder(file: usize, sandbox: &str) -> ValueHolder {
         service,
         profile,
         place: RowPlace::default(),
+        person: None,
     }
 }
 

@@ -1,0 +1,42 @@
+-- Version 6: the values of shared reports as hashes, by which colleagues see how common one is. File and
+-- sandbox are hashes too. Every report has the hash 1, one that is cut short the hash 0.
+CREATE TABLE behaview.report (
+    response bigint PRIMARY KEY REFERENCES behaview.response ON DELETE CASCADE, file bigint NOT NULL, sandbox bigint NOT NULL,
+    hashes bigint[] NOT NULL CHECK (cardinality(hashes) <= 10002)
+);
+CREATE INDEX ON behaview.report (file);
+CREATE INDEX ON behaview.report USING gin (hashes) WITH (fastupdate = off);
+-- How many files have a value in a sandbox; 0 in place of a sandbox is any.
+CREATE TABLE behaview.value (hash bigint, sandbox bigint, files bigint NOT NULL, PRIMARY KEY (hash, sandbox));
+
+CREATE FUNCTION behaview.count_values() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+DECLARE
+    changed behaview.report;
+    further bigint := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
+BEGIN
+    IF TG_OP = 'INSERT' THEN changed := NEW; ELSE changed := OLD; END IF;
+    -- Who adds or removes another report waits here, so that no file is counted twice.
+    PERFORM pg_advisory_xact_lock(7020942640398689143);
+    IF TG_OP = 'INSERT' AND EXISTS (SELECT FROM behaview.report r WHERE r.response = NEW.response) THEN RETURN NULL; END IF;
+    INSERT INTO behaview.value AS v
+        SELECT h, s, further FROM (SELECT DISTINCT unnest(changed.hashes)) AS own(h),
+            (SELECT DISTINCT unnest(ARRAY[0, changed.sandbox])) AS places(s)
+        WHERE NOT EXISTS (SELECT FROM behaview.report r WHERE r.file = changed.file AND r.response <> changed.response
+            AND s IN (0, r.sandbox) AND h = ANY (r.hashes))
+        ON CONFLICT (hash, sandbox) DO UPDATE SET files = v.files + excluded.files;
+    IF TG_OP = 'DELETE' THEN DELETE FROM behaview.value v WHERE v.hash = ANY (changed.hashes) AND v.files <= 0; END IF;
+    RETURN changed;
+END $$;
+-- Before: then it sees what the same statement has done to other rows.
+CREATE TRIGGER count BEFORE INSERT OR DELETE ON behaview.report FOR EACH ROW EXECUTE FUNCTION behaview.count_values();
+
+ALTER TABLE behaview.report ENABLE ROW LEVEL SECURITY;
+CREATE POLICY read ON behaview.report FOR SELECT USING (true);
+CREATE POLICY add ON behaview.report FOR INSERT WITH CHECK (EXISTS (
+    SELECT FROM behaview.response r WHERE r.id = response AND r.person = session_user
+));
+REVOKE ALL ON FUNCTION behaview.count_values FROM PUBLIC;
+GRANT SELECT ON behaview.report, behaview.value TO behaview_reader;
+GRANT INSERT (response, file, sandbox, hashes) ON behaview.report TO behaview_analyst;
+INSERT INTO behaview.version (version, oldest_client) VALUES (6, 1);
