@@ -2,8 +2,8 @@
 
 use crate::app::Key;
 use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
-use crate::app::find::HitGroup;
 use crate::app::find::controller::SearchEnd;
+use crate::app::find::{HitGroup, SearchProgress};
 use crate::app::mouse::MouseInput;
 use crate::app::overlays::findings::FindingTotals;
 use crate::app::overlays::indicators::MergedIndicators;
@@ -198,8 +198,7 @@ pub enum ReportEvent {
 #[derive(Debug)]
 pub enum SearchEvent {
     Rows(JobNumber, RowSet, SearchEnd),
-    /// Hits, with the numbers of searched reports and of all.
-    Hits(JobNumber, Vec<HitGroup>, (u64, u64), SearchEnd),
+    Hits(JobNumber, Vec<HitGroup>, SearchProgress, SearchEnd),
     ComparisonFiltered(JobNumber, Vec<u32>),
 }
 

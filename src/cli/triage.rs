@@ -7,6 +7,7 @@ use crate::export::{csv, markdown};
 use crate::quota::Plan;
 use crate::report::Retention;
 use crate::report::attributes::AT_LEAST;
+use crate::request::Artifact;
 use crate::runtime::{read_rules, triage};
 use crate::triage::{HEADINGS, TriagedFile, rank};
 use std::collections::HashMap;
@@ -47,7 +48,9 @@ enum FetchScope {
     Lists,
     /// Lists, further pages, and each listed report
     Reports,
-    /// The same, and the artifacts that stored reports name
+    /// The same, and the artifacts that stored reports name, without memory dumps
+    Captures,
+    /// The same, and memory dumps
     Artifacts,
 }
 
@@ -141,12 +144,15 @@ impl TriageArgs {
     fn meant(&self, file: &TriagedFile) -> Vec<Request> {
         let is_first = |request: &&Request| matches!(request, Request::Behaviours { cursor: None, .. });
         let is_meant = |request: &&Request| self.fetch >= Some(FetchScope::Reports) || is_first(request);
-        let artifacts = file.artifacts.iter().filter(|_| self.fetch >= Some(FetchScope::Artifacts));
+        let artifacts = file.artifacts.iter().filter(|request| match request {
+            Request::Artifact { artifact: Artifact::Memdump, .. } => self.fetch >= Some(FetchScope::Artifacts),
+            _ => self.fetch >= Some(FetchScope::Captures),
+        });
         file.missing.iter().filter(is_meant).chain(artifacts).cloned().collect()
     }
 
     fn print(&self, setup: &Setup, found: &[TriagedFile], expirations: &HashMap<Sha256, Timestamp>) -> Result<()> {
-        let has_artifacts = self.within.is_some() || self.fetch >= Some(FetchScope::Artifacts);
+        let has_artifacts = self.within.is_some() || self.fetch >= Some(FetchScope::Captures);
         let rows = found.iter().map(|file| {
             let TriagedFile { missing, artifacts, .. } = file;
             let is_open = file.is_open() || has_artifacts && !missing.is_empty();
@@ -222,6 +228,7 @@ impl TriageOutput<'_> {
                 "findings_high": file.high,
                 "findings_medium": file.medium,
                 "top_findings": file.top,
+                "cut_lists": file.cut_lists,
                 "alike": file.alike,
                 "missing": missing.iter().map(|request| request.label()).collect::<Vec<_>>(),
                 "missing_artifacts": file.missing_artifacts(),

@@ -57,6 +57,8 @@ pub struct TriagedFile {
     pub medium: usize,
     /// The names of the most severe of them, those that most sandboxes saw first.
     pub top: Vec<String>,
+    /// Number of lists in its reports that the service may have cut.
+    pub cut_lists: u64,
     /// Number of other stored files that did nearly the same.
     pub alike: usize,
     /// Requests for what is not stored, the cheapest answer first.
@@ -87,6 +89,7 @@ impl TriagedFile {
             high: 0,
             medium: 0,
             top: Vec::new(),
+            cut_lists: 0,
             alike: 0,
             artifacts: Vec::new(),
             unavailable: None,
@@ -108,6 +111,7 @@ impl TriagedFile {
         let mut worst = None;
         for report in reports {
             self.stored += 1;
+            self.cut_lists += report.cut_lists(None).count() as u64;
             self.labels.extend(ReportSummary::of(&report).labels);
             worst = worst.into_iter().chain([SampleVerdict::of(&report)]).min();
             let marks = rules.evaluate(&report, cancel)?;
@@ -145,6 +149,7 @@ impl TriagedFile {
     /// Returns the cells of a table; its reader knows the expiration and the price.
     pub fn cells(&self, expires: String, price: String) -> [Untrusted; 11] {
         let known = |cell: String| if self.stored > 0 { cell } else { String::new() };
+        let more = if self.cut_lists > 0 { AT_LEAST } else { "" };
         let artifacts = self.missing_artifacts().into_iter().map(|(artifact, n)| format!("{n} {}", artifact.name()));
         let labels: Vec<_> = self.labels.iter().map(Untrusted::as_bytes).collect();
         [
@@ -154,8 +159,8 @@ impl TriagedFile {
             self.sandboxes_label().into(),
             expires.into(),
             artifacts.collect::<Vec<_>>().join(", ").into(),
-            known(self.high.to_string()).into(),
-            known(self.medium.to_string()).into(),
+            known(format!("{}{more}", self.high)).into(),
+            known(format!("{}{more}", self.medium)).into(),
             self.top.join("; ").into(),
             known(self.alike.to_string()).into(),
             price.into(),

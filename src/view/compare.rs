@@ -6,7 +6,7 @@ use super::pane::{columns_of, draw_label, draw_pieces, severity_tint};
 use super::screen::draw_earlier;
 use super::theme::Role;
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, column_letter};
-use crate::app::find::{HitGroup, HitList, HitRow, HitSource, SearchHits};
+use crate::app::find::{HitGroup, HitList, HitRow, HitSource, SearchHits, SearchProgress};
 use crate::app::overlays::Scope;
 use crate::app::overlays::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::app::overlays::stored::MARK;
@@ -101,9 +101,10 @@ impl DrawList for SearchHits {
     fn title(list: &HitList, _: &Model) -> String {
         let title = if list.source.is_of_store { "Search all stored reports" } else { "Find in all panes" };
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
-        let (done, all) = list.source.searched;
+        let SearchProgress { done, all, cut_lists } = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
-        [Some(title.to_owned()), hits, reports].into_iter().flatten().collect()
+        let cut = cut_lists_label(cut_lists).map(|cut| format!(" · {cut}"));
+        [Some(title.to_owned()), hits, reports, cut].into_iter().flatten().collect()
     }
 
     fn progress_text(list: &HitList) -> Option<&'static str> {

@@ -23,8 +23,9 @@ fn stored() -> TuiHarness {
         let family = (0..12).filter(|_| [3, 7].contains(&n)).map(|shared| format!("family{shared}"));
         let mutexes: Vec<_> = family.chain(own).chain((0..20).map(|noise| format!("noise{noise}"))).collect();
         let id = format!("{}_CAPE Sandbox-179447484{n}", sha256(n));
+        let keys: Vec<_> = (0..300).filter(|_| n == 9).map(|key| format!(r"HKLM\K{key}")).collect();
         let attributes = json!({
-            "sandbox_name": "CAPE Sandbox", "mutexes_created": mutexes, "has_pcap": true,
+            "sandbox_name": "CAPE Sandbox", "mutexes_created": mutexes, "has_pcap": true, "registry_keys_opened": keys,
             "command_executions": ["vssadmin.exe delete shadows /all"],
         });
         let bytes = json!({"id": id, "type": "private_file_behaviour", "attributes": attributes}).to_string();
@@ -91,6 +92,8 @@ fn stored_files_are_ranked_and_returned_to() {
     assert_eq!(chosen(&tui), before);
     tui.keys("/ c 0 0 7 enter");
     tui.assert_shows("Triage · 1 of 10 files");
+    tui.keys("esc esc S q q q");
+    tui.assert_shows("10 of 10 reports · 1 list, perhaps cut by the service");
     assert_eq!(tui.paid_calls(), 0);
 }
 

@@ -114,8 +114,10 @@ fn what_expires_soon_is_saved_for_its_price() {
     let stored = cli.run(&["triage", "--within", "28d", &main]);
     assert!(text(&stored).contains("3 html, 2 pcap, 1 evtx, 1 memdump"), "{stored:?}");
     assert!(text(&stored).contains("costs 7 requests in all: --fetch=artifacts requests it"), "{stored:?}");
-    let dry = cli.run(&["triage", "--fetch=artifacts", "--dry-run", &main]);
-    assert!(text(&dry).contains("7 requests") && cli.paid() == paid, "{dry:?}");
+    for (scope, price) in [("--fetch=artifacts", "7 requests"), ("--fetch=captures", "6 requests")] {
+        let dry = cli.run(&["triage", scope, "--dry-run", &main]);
+        assert!(text(&dry).contains(price) && cli.paid() == paid, "{dry:?}");
+    }
     let saved = json(&save("--fetch=artifacts"));
     assert_eq!((&saved["files"][0]["missing_artifacts"], cli.paid()), (&serde_json::json!({}), paid + 7));
     assert!(saved["missing_totals"].as_array().unwrap().is_empty(), "{saved}");

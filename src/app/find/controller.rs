@@ -1,7 +1,7 @@
 //! The controller of searches: filters as typed, hits, jumps to them, and the return to lists.
 
 use crate::app::files::{OpenFile, ReturnPoint};
-use crate::app::find::{Filter, HitGroup, HitList, HitSource, SearchQuery, in_circle};
+use crate::app::find::{Filter, HitGroup, HitList, HitSource, SearchProgress, SearchQuery, in_circle};
 use crate::app::overlays::{FindingList, OverlayKind, Scope, Target};
 use crate::app::{JobNumber, Model, Overlay};
 use crate::report::find::MatchOptions;
@@ -92,7 +92,7 @@ impl Model {
         self.emit_all(job);
     }
 
-    pub(crate) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: (u64, u64), end: SearchEnd) {
+    pub(crate) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: SearchProgress, end: SearchEnd) {
         let overlay = self.overlays.find_mut::<HitList>();
         let finders = overlay.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {

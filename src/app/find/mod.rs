@@ -126,12 +126,20 @@ pub struct SearchHits {
     pub is_of_store: bool,
     pub groups: Vec<HitGroup>,
     rows: Vec<HitRow>,
-    /// The numbers of searched reports and of all; zero for a search of one report.
-    pub searched: (u64, u64),
+    pub searched: SearchProgress,
     /// The report that is searched, if only one.
     pub(crate) report: Option<JobNumber>,
     /// The process to which hits are limited, if others have its name.
     pub process: Option<ProcessRef>,
+}
+
+/// Numbers of a search of stored reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SearchProgress {
+    pub done: u64,
+    pub all: u64,
+    /// Lists of the searched reports that the service may have cut.
+    pub cut_lists: u64,
 }
 
 /// A row of the list: the heading of a group, a hit, or the number of further hits.
@@ -340,7 +348,7 @@ impl HitList {
         self.change(|found| {
             found.groups.clear();
             found.rows.clear();
-            found.searched = (0, 0);
+            found.searched = SearchProgress::default();
         });
         self.scroll = Scroll::default();
     }

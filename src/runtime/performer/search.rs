@@ -2,7 +2,7 @@
 
 use super::{Performer, SendPace, Task};
 use crate::app::find::controller::SearchEnd;
-use crate::app::find::{Hit, HitGroup, HitSource, MAX_HITS};
+use crate::app::find::{Hit, HitGroup, HitSource, MAX_HITS, SearchProgress};
 use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, SearchScope};
@@ -31,7 +31,7 @@ impl Performer {
             SearchJob::Stored(ticket, pattern) => {
                 let Some(gateway) = gateway else { return };
                 if let Err(error) = search_stored(work, &ticket, &gateway, &pattern) {
-                    send_hits(work, &ticket, Vec::new(), (0, 0), Some(Err(error.to_string())));
+                    send_hits(work, &ticket, Vec::new(), SearchProgress::default(), Some(Err(error.to_string())));
                 }
             }
             SearchJob::Comparison(ticket, matrix, pattern, columns) => {
@@ -43,7 +43,7 @@ impl Performer {
     }
 }
 
-fn send_hits(work: &Task, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
+fn send_hits(work: &Task, ticket: &Ticket, groups: Vec<HitGroup>, searched: SearchProgress, ended: SearchEnd) {
     work.send(SearchEvent::Hits(ticket.number, groups, searched, ended));
 }
 
@@ -79,34 +79,36 @@ fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, k
             found.extend((count > 0).then_some(HitGroup { source: HitSource::Pane(pane), count, hits }));
         }
         if !found.is_empty() && pace.is_due() {
-            send_hits(work, ticket, take(&mut found), (0, 0), None);
+            send_hits(work, ticket, take(&mut found), SearchProgress::default(), None);
         }
         ControlFlow::Continue(())
     });
-    send_hits(work, ticket, found, (0, 0), Some(Ok(())));
+    send_hits(work, ticket, found, SearchProgress::default(), Some(Ok(())));
 }
 
 /// Searches notes and stored reports, and sends hits.
 fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) -> Result<(), StoreError> {
     let notes = gateway.store.notes()?;
     let reports = gateway.store.every_report(&gateway.service)?;
-    let all = reports.len() as u64;
-    let mut done = 0;
+    let mut searched = SearchProgress { all: reports.len() as u64, ..SearchProgress::default() };
     let mut ended = Ok(());
     let mut pace = SendPace::default();
     let mut hits = matching_notes(notes, pattern, &reports);
     every_report(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
-        done += 1;
+        searched.done += 1;
         match found {
-            Ok((found, _)) => hits.extend(found),
+            Ok((found, cut_lists)) => {
+                searched.cut_lists += cut_lists;
+                hits.extend(found);
+            }
             Err(why) => ended = Err(why),
         }
         if pace.is_due() {
-            send_hits(work, ticket, take(&mut hits), (done, all), None);
+            send_hits(work, ticket, take(&mut hits), searched, None);
         }
         if ticket.cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    send_hits(work, ticket, hits, (all, all), Some(ended));
+    send_hits(work, ticket, hits, SearchProgress { done: searched.all, ..searched }, Some(ended));
     Ok(())
 }
 
