@@ -18,10 +18,7 @@ mod outbox;
 mod records;
 mod report_files;
 mod reports;
-mod team_notes;
-mod twins;
 mod value_index;
-mod values;
 mod work;
 
 pub use inventory::EarlierFile;

@@ -1,7 +1,8 @@
-//! Records of the user's work: notes, opened files, scans, and the user's privileges.
+//! Records of the user's work: notes, the team's too, opened files, scans, and privileges.
 
 use super::Result;
 use super::ledger::Payer;
+use super::outbox::machine;
 use super::records::Store;
 use super::report_files::moment;
 use crate::quota::Entitlements;
@@ -10,26 +11,21 @@ use crate::report::note::Notes;
 use crate::report::{Item, Note, NoteSubject, PendingScan, RecentFile};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Params, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 
 /// The columns that every table of notes has.
-pub(super) const NOTE_COLUMNS: &str = "identifier, is_item, attribute, item, file, text";
+const NOTE_COLUMNS: &str = "identifier, is_item, attribute, item, file, text";
+
+/// A note that is to be shared, by its number in this store. One without text deletes the earlier.
+pub type UnsharedNote = (i64, Note);
 
 impl Store {
     /// Writes a note, or replaces one whose text is `known`; returns whether it did. Any other note
     /// in its place was written meanwhile by another program, and stays.
     pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool> {
-        let (is_item, attribute, item) = item_columns(&note.about);
-        let values = params![
-            note.about.identifier.as_bytes(),
-            is_item,
-            attribute,
-            item,
-            note.file.as_ref().map(Sha256::as_str),
-            note.text.as_bytes(),
-            note.written.as_millisecond(),
-            known.map(Untrusted::as_bytes)
-        ];
+        let known = known.map(|known| known.as_bytes().to_vec());
+        let values = note_values(note, [note.written.as_millisecond().into(), known.into()]);
         let insert = "INSERT INTO note (identifier, is_item, attribute, item, file, text, written)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                       ON CONFLICT DO UPDATE
@@ -71,6 +67,63 @@ impl Store {
         let notes: Vec<_> =
             self.read(|connection| connection.prepare(&select)?.query_map(values, note_of)?.collect())?;
         Ok(notes.into_iter().flatten().collect())
+    }
+
+    /// Records that a note is to be shared; one without text, that a shared one is deleted.
+    pub fn record_unshared_note(&self, service: &str, note: &Note, session: &str) -> Result<()> {
+        let values = note_values(note, [service.to_owned().into()]);
+        // A deletion says what the note was about: nothing is said of one that was never shared.
+        let insert = "INSERT INTO shared_note (identifier, is_item, attribute, item, file, text, service)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?6 <> x'' OR EXISTS (SELECT 1 FROM shared_note
+                 WHERE identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4 AND service = ?7)";
+        self.with_outbox(|transaction| {
+            machine(transaction, session)?;
+            transaction.execute(insert, values).map(drop)
+        })
+    }
+
+    /// Returns the notes that are still to be shared, oldest first, and this store's name.
+    pub fn unshared_notes(&self, service: &str, session: &str) -> Result<(String, Vec<UnsharedNote>)> {
+        let select = format!(
+            "SELECT {NOTE_COLUMNS}, 0 AS written, NULL AS person, number FROM shared_note
+             WHERE service = ?1 AND text IS NOT NULL ORDER BY number LIMIT 100"
+        );
+        self.with_outbox(|transaction| {
+            let machine = machine(transaction, session)?;
+            let mut select = transaction.prepare(&select)?;
+            let rows = select.query_map([service], |row| Ok((row.get(8)?, note_of(row)?)))?;
+            let rows: Vec<(i64, _)> = rows.collect::<rusqlite::Result<_>>()?;
+            Ok((machine, rows.into_iter().filter_map(|(number, note)| Some((number, note?))).collect()))
+        })
+    }
+
+    /// Records that a note is shared, or cannot be; its text is not stored twice.
+    pub fn record_shared_note(&self, number: i64) -> Result<()> {
+        let update = "UPDATE shared_note SET text = NULL WHERE number = ?1";
+        self.write(|transaction| transaction.execute(update, [number]).map(drop))
+    }
+
+    /// Replaces the copies of colleagues' notes on these reports; returns whether they differ.
+    pub fn replace_team_notes(&self, reports: &[Identifier], notes: &[Note]) -> Result<bool> {
+        let stored = self.notes()?.into_iter().filter(|note| note.author.is_some());
+        let stored: Vec<_> = stored.filter(|note| reports.contains(&note.about.identifier)).collect();
+        if stored.len() == notes.len() && stored.iter().all(|note| notes.contains(note)) {
+            return Ok(false);
+        }
+        self.write(|transaction| {
+            let mut delete = transaction.prepare("DELETE FROM team_note WHERE identifier = ?1")?;
+            reports.iter().try_for_each(|report| delete.execute([report.as_bytes()]).map(drop))?;
+            let insert = format!(
+                "INSERT INTO team_note ({NOTE_COLUMNS}, written, person) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+            );
+            let mut insert = transaction.prepare(&insert)?;
+            for note in notes {
+                let author = note.author.as_ref().map(Untrusted::unicode);
+                insert.execute(note_values(note, [note.written.as_millisecond().into(), author.into()]))?;
+            }
+            Ok(())
+        })?;
+        Ok(true)
     }
 
     /// Records that a file was opened. Without a name, the recorded one stays.
@@ -152,8 +205,17 @@ impl Store {
     }
 }
 
+/// Returns the values of [`NOTE_COLUMNS`], and of more columns.
+fn note_values<const N: usize>(note: &Note, more: [Value; N]) -> impl Params {
+    let (is_item, attribute, item) = item_columns(&note.about);
+    let file = note.file.as_ref().map(Sha256::to_string);
+    let [identifier, attribute, item, text] =
+        [note.about.identifier.as_bytes(), attribute, item, note.text.as_bytes()].map(|bytes| bytes.to_vec().into());
+    params_from_iter([identifier, is_item.into(), attribute, item, file.into(), text].into_iter().chain(more))
+}
+
 /// Reads a note, when it was written and by whom; `None` without a valid identifier.
-pub(super) fn note_of(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
+fn note_of(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
     let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
     let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };
     let about = NoteSubject { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
@@ -163,7 +225,7 @@ pub(super) fn note_of(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
 }
 
 /// Returns the columns that identify what a note is about; empty for a report as a whole.
-pub(super) fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
+fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }
 

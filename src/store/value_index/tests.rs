@@ -2,7 +2,7 @@ use super::*;
 use crate::prevalence::{Rarity, Twin};
 use crate::report::compare::values::{ReportValue, ValueKind};
 use crate::report::{Body, Cancel, Report};
-use crate::store::values::indexed_values;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 fn report(attributes: Value) -> Report {
