@@ -4,7 +4,7 @@ use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Summary};
 use crate::report::command_line;
 use crate::report::indicators::MergedIndicator;
-use crate::report::rows::records::{Step, leaves, pointer};
+use crate::report::rows::{Step, leaves, pointer};
 use crate::report::rules::Rule;
 use crate::text::Untrusted;
 use std::io::{self, Write};

@@ -362,7 +362,7 @@ impl Rewriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::rows::records::{leaves, pointer};
+    use crate::report::rows::{leaves, pointer};
     use proptest::prelude::*;
 
     fn text(value: &[u8]) -> String {

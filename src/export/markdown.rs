@@ -7,7 +7,7 @@ use crate::report::attributes::{CODE, HIDDEN, PASSWORD, ValueShape};
 use crate::report::indicators::{ITSELF, MergedIndicator};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
-use crate::report::rows::records::{Step, leaves, pointer};
+use crate::report::rows::{Step, leaves, pointer};
 use crate::report::rules::Rule;
 use crate::report::{Identifier, Note, Pane};
 use crate::text::Untrusted;

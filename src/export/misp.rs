@@ -6,7 +6,7 @@ use super::{Export, Summary, list, object, own_literal};
 use crate::report::Note;
 use crate::report::identifier::Sha256;
 use crate::report::indicators::{Kind, MergedIndicator, is_plain_host, same};
-use crate::report::verdict::SampleVerdict;
+use crate::report::page::SampleVerdict;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};

@@ -6,11 +6,11 @@ use crate::report::attributes::ValueMeaning;
 use crate::report::indicators::{Kind, MergedIndicator, Merger, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
+use crate::report::page::SampleVerdict;
 use crate::report::rows::ValueMember;
-use crate::report::rows::records::{Record, leaves};
+use crate::report::rows::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Severity};
 use crate::report::tree::Parents;
-use crate::report::verdict::SampleVerdict;
 use crate::report::{
     Identifier, Indicator, Indicators, Note, Pane, Report, RowPlace, RowSet, Section, body, command_line, identifier,
 };

@@ -5,7 +5,7 @@ use super::verdict::{seen_in, techniques};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::canonical::{HIVES, spell_out_str};
 use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
-use crate::report::verdict::SampleVerdict;
+use crate::report::page::SampleVerdict;
 use crate::report::{Indicator, Note, NoteSubject};
 use crate::text::Untrusted;
 use jiff::Timestamp;

@@ -3,9 +3,9 @@
 use super::opened::OpenedReport;
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
-use crate::report::rows::records::Record;
+use crate::report::page::SampleVerdict;
+use crate::report::rows::Record;
 use crate::report::rules::Severity;
-use crate::report::verdict::SampleVerdict;
 use crate::report::{Indicator, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;

@@ -18,7 +18,6 @@ pub mod command_line;
 pub mod compare;
 pub mod document;
 pub mod find;
-pub mod group;
 pub mod identifier;
 pub mod index;
 pub mod indicators;
@@ -29,17 +28,16 @@ pub mod rows;
 pub mod rules;
 mod stored;
 pub mod tree;
-pub mod verdict;
 pub(crate) mod work;
 
 pub use analysis::{Analysis, PendingScan};
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
-pub use group::{GroupEntry, GroupPage};
 pub use identifier::Identifier;
 pub use index::{Index, Indexer, Section};
 pub use indicators::{Indicator, Indicators};
 pub use note::{Item, Note, NoteSubject};
+pub use page::{GroupEntry, GroupPage};
 pub use rows::row_set::{Order, RowSet};
 pub use rows::{Piece, Report, Row, RowPlace};
 pub use stored::{

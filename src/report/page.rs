@@ -1,13 +1,16 @@
 //! Parses a page of a list: its entries, the reports in it, and the cursor of the next page.
 //!
-//! The list operation promises identifiers (§4.1), and often contains whole reports; reads both.
+//! The list of a file promises identifiers (§4.1), and often contains whole reports; reads both. A
+//! list of the group has private files or analyses.
 
+use super::analysis::Progress;
 use super::attributes::Attribute;
 use super::body::Body;
 use super::identifier::{Identifier, Sha256, is_moment};
 use super::json::{Kind, Raw};
 use super::rows::Report;
-use crate::text::{Untrusted, count};
+use crate::text::{Untrusted, count, names};
+use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
 use std::ops::Range;
 
@@ -15,7 +18,13 @@ use std::ops::Range;
 const MAX_CURSOR: usize = 56 * 1024;
 
 /// Maximum of entries that are read from a page: a service sends tens.
-pub(super) const MAX_ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
+
+/// Attributes with the time of a file's last analysis or submission; the first one present counts.
+const TIMES: [&str; 4] = ["date", "last_analysis_date", "last_submission_date", "first_submission_date"];
+
+/// Maximum number of verdicts that are read.
+const MAX_VERDICTS: usize = 100;
 
 /// Returns whether it is an abstract of the stored report: runs keep attributes and most content.
 pub fn is_abstract(received: &[u8], stored: &[u8]) -> bool {
@@ -124,6 +133,34 @@ impl ReportSummary {
     }
 }
 
+names! {
+    /// The verdict on a file; the least is the worst. A file without a verdict may be anything.
+    SampleVerdict terms {
+        Malicious "malicious" "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS",
+        Suspicious "suspicious" "SUSPICIOUS GREYWARE ADWARE EVADER",
+        Unknown "unknown" "",
+        Benign "benign" "CLEAN HARMLESS BENIGN",
+    }
+}
+
+impl SampleVerdict {
+    /// Returns the worst verdict of a report.
+    pub fn of(report: &Report) -> Self {
+        let verdicts = report.values("verdicts").take(MAX_VERDICTS);
+        let verdicts: Vec<_> =
+            verdicts.map(|verdict| String::from_utf8_lossy(verdict.as_bytes()).to_uppercase()).collect();
+        let is_given = |found: &Self| verdicts.iter().any(|verdict| has_word(verdict, found.terms()));
+        Self::ALL.into_iter().find(is_given).unwrap_or(Self::Unknown)
+    }
+}
+
+/// Returns whether a verdict contains one of these words and no negation.
+fn has_word(verdict: &str, wanted: &str) -> bool {
+    let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
+    !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON"))
+        && words.iter().any(|word| wanted.split(' ').any(|wanted| wanted == *word))
+}
+
 /// One page of a file's sandbox reports.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
@@ -162,7 +199,7 @@ pub enum PageError {
 }
 
 /// Returns the list in a document: its `data`, or the document itself.
-pub(super) fn list_in(document: Raw<'_>) -> Result<Raw<'_>, PageError> {
+fn list_in(document: Raw<'_>) -> Result<Raw<'_>, PageError> {
     let list = match document.kind() {
         Kind::Text | Kind::Word => return Err(PageError::NotJson),
         _ if !document.is_whole() => return Err(PageError::Cut),
@@ -184,7 +221,7 @@ pub struct PageEnd {
 }
 
 impl PageEnd {
-    pub(super) fn of(document: Raw<'_>) -> Self {
+    fn of(document: Raw<'_>) -> Self {
         let described = |object: &str, name: &str| {
             let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
             Some(value.text()).filter(|text| !text.is_empty())
@@ -266,6 +303,73 @@ impl Page {
         let entries = self.nameless + self.others + self.foreign;
         (entries > 0).then(|| (entries as u64, described.join(", ")))
     }
+}
+
+/// One page of the group's private files, or of its analyses.
+#[derive(Debug, Clone, Default)]
+pub struct GroupPage {
+    pub entries: Vec<GroupEntry>,
+    /// Number of omitted entries: they name neither a file nor an analysis.
+    pub others: usize,
+    pub end: PageEnd,
+}
+
+/// A private file, or an analysis of one, as a list of the group describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GroupEntry {
+    /// `None` if an analysis does not name its file.
+    pub file: Option<Sha256>,
+    /// The identifier and the status of an analysis; `None` for a file.
+    pub scan: Option<(Identifier, Progress)>,
+    pub name: Option<Untrusted>,
+    /// Its type, in words.
+    pub kind: Option<Untrusted>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// When it was last analysed or submitted.
+    pub at: Option<Timestamp>,
+    /// When the service deletes it.
+    pub expires: Option<Timestamp>,
+}
+
+impl GroupPage {
+    /// Parses a page.
+    ///
+    /// # Errors
+    ///
+    /// The body is not a list, or was cut short.
+    pub fn of(body: &Body) -> Result<Self, PageError> {
+        let document = Raw::new(body);
+        let list = list_in(document)?;
+        let entries: Vec<_> = list.elements().take(MAX_ENTRIES).filter_map(entry).collect();
+        let others = list.elements().count() - entries.len();
+        Ok(Self { entries, others, end: PageEnd::of(document) })
+    }
+}
+
+fn entry(entry: Raw<'_>) -> Option<GroupEntry> {
+    let is_analysis = entry.member("type").is_some_and(|kind| kind.text().as_bytes().ends_with(b"analysis"));
+    let id = entry.member("id").filter(|id| id.kind() == Kind::Text)?.text();
+    let attribute = |name: &str| entry.member("attributes")?.member(name).filter(|value| value.bytes() != b"null");
+    let text = |name: &str| attribute(name).map(Raw::text).filter(|text| !text.is_empty());
+    let moment = |name: &str| Timestamp::from_second(attribute(name)?.integer()?).ok();
+    let hash = |text: Untrusted| Sha256::parse(&text.unicode());
+    // The file of an analysis is the last step of its link.
+    let item = || {
+        let link = entry.member("links")?.member("item")?.text().unicode();
+        Sha256::parse(link.rsplit('/').next()?)
+    };
+    let scan = || Some((Identifier::new(id.clone())?, Progress::of(text("status").unwrap_or_default())));
+    let (file, scan) = if is_analysis { (item(), Some(scan()?)) } else { (Some(hash(id)?), None) };
+    Some(GroupEntry {
+        file,
+        scan,
+        name: text("meaningful_name").or_else(|| attribute("names")?.elements().next().map(Raw::text)),
+        kind: text("type_description").or_else(|| text("type_tag")),
+        size: attribute("size").and_then(Raw::integer).and_then(|size| size.try_into().ok()),
+        at: TIMES.into_iter().find_map(moment),
+        expires: moment("expiration"),
+    })
 }
 
 /// Returns whether a `type` is that of a behaviour report: the service has two names for it.
@@ -369,5 +473,44 @@ mod tests {
         assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
         assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));
         assert_eq!((told(r#"{"verdicts":[]}"#), told("no JSON")), (None, None));
+    }
+
+    #[test]
+    fn files_and_analyses_are_read_and_odd_ones_left_out() {
+        let hash = "ab".repeat(32);
+        let text = format!(
+            r#"{{"data":[{{"id":"{hash}","type":"private_file","attributes":{{"names":["a\u001b"],"size":5,"expiration":9,
+                "last_analysis_date":7}}}},{{"id":"Zm9v","type":"private_analysis","attributes":{{"status":"in-progress","date":8}},
+                "links":{{"item":"https://h/api/v3/private/files/{hash}"}}}},{{"id":"no hash"}},7,
+                {{"id":"eA","type":"private_analysis"}}],"meta":{{"cursor":"{hash}","count":5}}}}"#
+        );
+        let page = GroupPage::of(&Body::in_memory(text.into_bytes())).unwrap();
+        let [file, scan, bare] = &page.entries[..] else { panic!("{page:?}") };
+        let at = |second| Timestamp::from_second(second).ok();
+        assert_eq!((file.size, file.at, file.expires, file.scan.is_none()), (Some(5), at(7), at(9), true));
+        assert_eq!(file.name, Some(Untrusted::from("a\u{1b}")));
+        assert_eq!((&scan.file, &scan.scan.as_ref().unwrap().1, scan.at), (&file.file, &Progress::Running, at(8)));
+        assert_eq!((&bare.file, page.others, page.end.count), (&None, 2, Some(5)));
+        assert_eq!(page.end.cursor, Some(Untrusted::from(hash.as_str())));
+    }
+
+    #[test]
+    fn a_verdict_is_read_word_by_word() {
+        for (printed, wanted) in [
+            ("MALWARE", "malicious"),
+            ("rat", "malicious"),
+            ("Known_Ransomware", "malicious"),
+            ("BANKER", "malicious"),
+            ("ADWARE", "suspicious"),
+            ("CLEAN", "benign"),
+            ("MODERATE", "unknown"),
+            ("UNRATED", "unknown"),
+            ("NOT_MALICIOUS", "unknown"),
+            ("NOT CLEAN", "unknown"),
+            ("UNKNOWN_VERDICT", "unknown"),
+        ] {
+            let report = Report::of_json(&format!(r#"{{"verdicts":["{printed}"]}}"#));
+            assert_eq!(SampleVerdict::of(&report).name(), wanted, "{printed}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::report_files::{REPORTS, folder_of, moment, place};
 use super::reports::identifier_of;
 use super::{Result, StoreError};
 use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableBuildHasher, Twin, ValueHolder};
-use crate::report::compare::values::{EVERY_LIST, ReportValue};
+use crate::report::compare::{EVERY_LIST, ReportValue};
 use crate::report::identifier::Sha256;
 use crate::report::work::in_rounds;
 use crate::report::{Body, Cancel, Identifier, Report, RowPlace};

@@ -14,7 +14,7 @@ const MAX_VALUES: usize = 10_000;
 
 /// The hash that every report has, and that of one which is cut short.
 const EVERY_REPORT: i64 = 1;
-const CUT_SHORT: i64 = crate::report::compare::values::EVERY_LIST.cast_signed();
+const CUT_SHORT: i64 = crate::report::compare::EVERY_LIST.cast_signed();
 
 /// Files up to which those that have a value are listed.
 const MAX_HOLDERS: i64 = 1000;

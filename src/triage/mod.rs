@@ -8,9 +8,9 @@
 
 use crate::report::attributes::AT_LEAST;
 use crate::report::identifier::Sha256;
+use crate::report::page::SampleVerdict;
 use crate::report::page::{Page, ReportSummary};
 use crate::report::rules::{Rules, Severity};
-use crate::report::verdict::SampleVerdict;
 use crate::report::{Cancel, Cancelled, Identifier, Report};
 use crate::request::{Artifact, Listing, Request};
 use crate::text::Untrusted;

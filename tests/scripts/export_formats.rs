@@ -2,7 +2,7 @@
 
 use crate::harness::{CliHarness, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
-use behaview::report::rows::records::{Step, leaves, pointer};
+use behaview::report::rows::{Step, leaves, pointer};
 use behaview::report::{Body, Index, Report, RowPlace};
 use behaview::text::Untrusted;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use crate::app::panes::{Before, Scroll};
 use crate::app::{Effect, Job, JobNumber, KeyContext, Model, OpenReport, SearchJob, Size, Ticket};
 use crate::report::find::{self, MatchOptions, Pattern, SearchScope};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::rows::records::{leaves, pointer};
+use crate::report::rows::{leaves, pointer};
 use crate::report::{Cancel, Pane, Piece, Report, Row, RowPlace, RowSet};
 use crate::text::Untrusted;
 use std::ops::ControlFlow;

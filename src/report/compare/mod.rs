@@ -6,7 +6,6 @@
 //! It stores hashes alone, four bytes a row and forty an item; item text is decoded when shown.
 
 mod identity;
-pub mod values;
 
 use super::attack;
 use super::attributes::{ATTRIBUTES, Attribute, Pane};
@@ -21,6 +20,8 @@ use foldhash::quality::RandomState;
 use identity::EqualityRule;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
+
+pub use identity::{EVERY_LIST, ReportValue, ValueKind};
 
 /// Maximum number of compared reports: a bit each.
 pub const MAX_COLUMNS: usize = 64;

@@ -2,18 +2,17 @@
 
 mod extract;
 mod merged;
-mod servers;
 
+pub use extract::is_plain_host;
+pub(super) use extract::is_public_target;
 pub use merged::{MergedIndicator, Merger, Sighting};
-pub use servers::is_plain_host;
-pub(super) use servers::is_public_target;
 
 use super::attributes::{DESTINATION, IndicatorSource, ORIGIN, ValueMeaning};
 use super::canonical::{spell_out, spell_out_str};
 use super::command_line;
 use super::identifier::Sha256;
 use super::json::{Kind as JsonKind, Raw};
-use super::rows::records::{Record, Step, leaves};
+use super::rows::{Record, Step, leaves};
 use super::rows::{Report, RowPlace};
 use super::rules::Severity;
 use super::work::Cancel;
@@ -109,7 +108,7 @@ impl Indicator {
         let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };
         match self.kind {
             Kind::Hash => is_of_no_file(value).then_some("it is the hash of an empty file, or of none"),
-            Kind::Host | Kind::Address | Kind::Url => servers::why_not_public(self.kind, value),
+            Kind::Host | Kind::Address | Kind::Url => extract::why_not_public(self.kind, value),
             // Any program may touch these.
             _ => Some("any program may have it"),
         }
@@ -217,13 +216,13 @@ fn is_padding(character: char) -> bool {
 
 /// Returns the kind of a string from memory, if it is a complete indicator.
 pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
-    if servers::parse_address(text).is_some() {
+    if extract::parse_address(text).is_some() {
         return Some(Kind::Address);
     }
-    if servers::host_of_url(text).is_some_and(servers::is_host_name) {
+    if extract::host_of_url(text).is_some_and(extract::is_host_name) {
         return Some(Kind::Url);
     }
-    servers::host(text).filter(|host| is_plain_host(host.as_bytes())).map(|_| Kind::Host)
+    extract::host(text).filter(|host| is_plain_host(host.as_bytes())).map(|_| Kind::Host)
 }
 
 /// Returns whether the path to a value contains a member of this name.
@@ -239,7 +238,7 @@ fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     let is =
         |name, wanted: &str| text(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(wanted.as_bytes()));
     let is_others = |name| {
-        let address = text(name).and_then(|value| servers::parse_address(str::from_utf8(value.as_bytes()).ok()?));
+        let address = text(name).and_then(|value| extract::parse_address(str::from_utf8(value.as_bytes()).ok()?));
         address.is_some_and(|address| Indicator::new(Kind::Address, address).why_not_public().is_none())
     };
     if is_others(ORIGIN) && !is_others(DESTINATION) {
@@ -349,14 +348,14 @@ impl Collector {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default();
         let plain = plain.trim_matches(|c: char| c.is_whitespace() || is_padding(c));
         let value = match kind {
-            Kind::Host if servers::is_address(plain) => {
-                return self.add(Kind::Address, servers::parse_address(plain), seen);
+            Kind::Host if extract::is_address(plain) => {
+                return self.add(Kind::Address, extract::parse_address(plain), seen);
             }
             Kind::Url => return self.url(plain, seen),
             Kind::Hash => hash(text),
-            Kind::Host => servers::host(plain),
-            Kind::Address => servers::parse_address(plain),
-            Kind::Mail => servers::mail(plain),
+            Kind::Host => extract::host(plain),
+            Kind::Address => extract::parse_address(plain),
+            Kind::Mail => extract::mail(plain),
             Kind::Certificate => hash(&Untrusted::from(plain.replace(':', ""))),
             Kind::Ja3 | Kind::Ja3s => hash(text).filter(|hash| hash.as_bytes().len() == 32),
             Kind::Path if !plain.is_empty() => Some(Untrusted::from(extract::unprefixed(&spelled(plain)))),
@@ -369,9 +368,9 @@ impl Collector {
 
     /// Adds a URL; also its host or address, without the mark: one machine serves many URLs.
     fn url(&mut self, plain: &str, seen: IndicatorRow) {
-        if let Some(server) = servers::host_of_url(plain)
-            .filter(|server| servers::is_host_name(server))
-            .or_else(|| servers::authority_without_scheme(plain))
+        if let Some(server) = extract::host_of_url(plain)
+            .filter(|server| extract::is_host_name(server))
+            .or_else(|| extract::authority_without_scheme(plain))
         {
             self.add(Kind::Url, Some(Untrusted::from(plain)), seen);
             self.known_as(Kind::Host, &Untrusted::from(server), IndicatorRow { mark: None, ..seen });

@@ -1,7 +1,6 @@
 //! A report's rows, decoded one at a time when they are shown.
 
 mod pieces;
-pub mod records;
 pub(super) mod row_set;
 
 use super::attack;
@@ -18,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use pieces::{Line, ValueMember, lines};
+pub use pieces::{Line, Record, Step, ValueMember, leaves, lines, pointer};
 pub(super) use pieces::{compact, split_member};
 
 /// Maximum of bytes that are read after the children of a process, which may be listed twice.

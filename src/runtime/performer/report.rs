@@ -11,7 +11,7 @@ use crate::files;
 use crate::gateway::Gateway;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher, Twin, ValueHolder};
 use crate::report::compare::Matrix;
-use crate::report::compare::values::{ReportValue, ValueKind};
+use crate::report::compare::{ReportValue, ValueKind};
 use crate::report::document::{self, FoundReport};
 use crate::report::identifier::Sha256;
 use crate::report::indicators::MergedIndicator;

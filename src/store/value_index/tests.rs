@@ -1,6 +1,6 @@
 use super::*;
 use crate::prevalence::{Rarity, Twin};
-use crate::report::compare::values::{ReportValue, ValueKind};
+use crate::report::compare::{ReportValue, ValueKind};
 use crate::report::{Body, Cancel, Report};
 use jiff::Timestamp;
 use serde_json::{Value, json};
