@@ -12,7 +12,6 @@ mod error;
 mod reading;
 mod sharing;
 mod stored;
-mod streaming;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, CounterReading, QuotaSnapshot};
@@ -33,12 +32,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+pub use crate::service::client::hash_file;
 pub use crate::service::error::ApiErrorKind;
-pub use crate::service::upload::hash_file;
 pub use crate::store::StoredResponse;
 pub use error::GatewayError;
-pub use reading::find_parts;
-pub use streaming::Received;
+pub use reading::{Received, find_parts};
 
 /// Interval of the checks whether the limit of requests a minute allows a call.
 const RATE_CHECK: Duration = Duration::from_secs(1);

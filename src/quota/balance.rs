@@ -1,11 +1,15 @@
-//! Parses the service's counters of user and group, and usage by day and endpoint, leniently.
+//! Parses the service's counters of user and group, and usage by day and endpoint, leniently; and
+//! projects where the use of a monthly limit leads.
 
-use super::{Holder, Period, Unit};
-use jiff::Timestamp;
+use super::{Holder, Period, Unit, Units};
+use crate::text::thousands;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Limit from which a counter counts as unlimited; the service shows such numbers for it.
 const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
@@ -28,6 +32,11 @@ const KNOWN: &[(&str, Unit, Period)] = &[
 
 /// The name of the setting that is shown like a counter.
 pub const MINUTE_LIMIT: &str = "limits.per_minute";
+
+/// The shortest time that shows a pace.
+const SHORTEST: SignedDuration = SignedDuration::from_hours(24);
+
+const DAY_SECONDS: u64 = 24 * 60 * 60;
 
 /// One holder's side of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -365,6 +374,76 @@ impl Usage {
 
 fn sum(endpoints: &BTreeMap<String, u64>) -> u64 {
     endpoints.values().fold(0, |sum, count| sum.saturating_add(*count))
+}
+
+/// The use of a holder's monthly requests, projected to the end of the month (UTC). Two paces make
+/// a range: that of the month so far, and that since an earlier reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Projection {
+    pub holder: Holder,
+    pub used: u64,
+    pub allowed: u64,
+    pub per_day: Units,
+    pub at_end: Units,
+    /// When the limit is reached, at the faster pace; `None` if not in this month.
+    pub runs_out: Option<Timestamp>,
+    #[serde(skip)]
+    end: Timestamp,
+}
+
+impl Projection {
+    /// Projects the counter of a month by itself, and by an earlier reading if there is one.
+    pub fn new(balances: &Balances, holder: Holder, now: Timestamp) -> Option<Self> {
+        let side = balances.counter(Unit::Request, Period::Monthly)?.limit(holder)?;
+        let (used, allowed) = (side.used, side.allowed);
+        let began = Period::Monthly.began(now);
+        let end = Period::Monthly.next_reset(now);
+        let is_usable = |(_, at, before): &&(Holder, Timestamp, u64)| {
+            *at >= began && at.duration_until(now) >= SHORTEST && *before <= used
+        };
+        let earlier = balances.earlier.iter().filter(|(of, ..)| *of == holder).find(is_usable);
+        let pace = |since: Timestamp, before: u64| (used.saturating_sub(before), seconds(since, now).max(1));
+        let paces = [Some(pace(began, 0)), earlier.map(|(_, at, before)| pace(*at, *before))];
+        let range = |of: &dyn Fn(u64, u64) -> u64| {
+            let values = || paces.iter().flatten().map(|(units, time)| of(*units, *time));
+            Units { min: values().min().unwrap_or(0), max: values().max() }
+        };
+        let left = seconds(now, end);
+        let wait = range(&|units, time| scaled(allowed.saturating_sub(used), time, units)).min;
+        let runs_out = now.checked_add(SignedDuration::from_secs(i64::try_from(wait).unwrap_or(i64::MAX))).ok();
+        Some(Self {
+            holder,
+            used,
+            allowed,
+            per_day: range(&|units, time| scaled(units, DAY_SECONDS, time)),
+            at_end: range(&|units, time| used.saturating_add(scaled(units, left, time))),
+            runs_out: runs_out.filter(|at| *at < end),
+            end,
+        })
+    }
+}
+
+fn seconds(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(from.duration_until(to).as_secs()).unwrap_or(0)
+}
+
+/// Multiplies and divides, rounded up; the maximum if the divisor is zero.
+fn scaled(units: u64, by: u64, of: u64) -> u64 {
+    let product = u128::from(units) * u128::from(by);
+    let share = if of == 0 { u128::MAX } else { product.div_ceil(of.into()) };
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+impl fmt::Display for Projection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).strftime("%-d %B").to_string();
+        let [used, allowed] = [self.used, self.allowed].map(thousands);
+        let holder = self.holder.name();
+        let Self { per_day, at_end, end, .. } = self;
+        write!(f, "{holder}: {used} of {allowed} requests this month, {per_day} a day, {at_end} by {}", day(*end))?;
+        let pace = if per_day.exact().is_some() { "this" } else { "the faster" };
+        self.runs_out.map_or(Ok(()), |at| write!(f, "; runs out on {} at {pace} pace", day(at)))
+    }
 }
 
 #[cfg(test)]

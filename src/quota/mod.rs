@@ -31,26 +31,23 @@
 pub mod audit;
 mod balance;
 mod budget;
-mod costs;
 mod entitlement;
 mod operation;
-mod options;
 mod plan;
 mod pool;
 mod price;
-mod projection;
 mod rules;
 
-pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, UnparsedPart, Usage};
-pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, GroupBudget, OverBudget, SpentUnits, TeamOverride, in_units};
-pub use costs::{CallCost, CostGrouping, CostSum};
+pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, Projection, UnparsedPart, Usage};
+pub use budget::{
+    Budget, BudgetPeriod, CONFIRM_ABOVE, CallCost, CostGrouping, CostSum, GroupBudget, OverBudget, SpentUnits,
+    TeamOverride, in_units,
+};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
-pub use operation::{Kind, Numbers, Operation};
-pub use options::{Amount, Choice, OPTIONS, split_words};
+pub use operation::{Amount, Choice, Kind, Numbers, OPTIONS, Operation, split_words};
 pub use plan::{Fit, Forecast, ForecastLine, Plan, UnitTotal};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Basis, Outcome, Price, Settlement, State, Units, price};
-pub use projection::Projection;
 pub use rules::{NO_LICENCE, PriceRule, RULES};
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ pub mod error;
 mod http;
 pub mod profile;
 mod redact;
-pub mod upload;
 
 pub use client::Client;
 pub use credential::Credential;

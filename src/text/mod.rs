@@ -30,12 +30,10 @@
 mod defang;
 mod escape;
 mod format;
-mod json;
 mod untrusted;
 
-pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
+pub(crate) use escape::decode_json;
+pub use escape::{escaped_json, is_ascii, is_shown, own, show_ascii_alone};
 pub(crate) use format::{ColumnWidth, names};
 pub use format::{bytes, count, hex, last_part, lasting, moment, nearest, plural, table, thousands, wrap, wrap_cut};
-pub(crate) use json::decode_json;
-pub use json::escaped_json;
 pub use untrusted::{Untrusted, Visible, path, to_visible};

@@ -1,7 +1,6 @@
 //! A string from outside, byte for byte, and its visible form, which contains no control sequences.
 
-use super::escape::{VisibleUnit, VisibleUnits, ellipsis, is_ascii, reads_as_escape};
-use super::json;
+use super::escape::{VisibleUnit, VisibleUnits, decode_json, ellipsis, escaped_json, is_ascii, reads_as_escape};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -30,7 +29,7 @@ impl Untrusted {
     /// Bad escapes and bytes outside of UTF-8 stay; a lone surrogate becomes generalised UTF-8.
     pub fn from_json(raw: &[u8]) -> Self {
         let mut decoded = Vec::with_capacity(raw.len());
-        json::decode_json(raw, &mut decoded);
+        decode_json(raw, &mut decoded);
         decoded.into()
     }
 
@@ -56,7 +55,7 @@ impl Untrusted {
     pub fn json(&self) -> Option<String> {
         let literal = serde_json::to_string(str::from_utf8(&self.bytes).ok()?).ok()?;
         // A combining mark at the start would join the quote.
-        Some(format!("\"{}", json::escaped_json(literal.strip_prefix('"')?, is_ascii())))
+        Some(format!("\"{}", escaped_json(literal.strip_prefix('"')?, is_ascii())))
     }
 
     /// Returns the text for another program: unchanged if all is visible, else in its visible form.

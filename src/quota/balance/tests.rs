@@ -184,3 +184,37 @@ fn sums_saturate() {
     assert_eq!(usage.on(date(2026, 11, 19)), u64::MAX);
     assert_eq!(usage.by_endpoint()["a"], u64::MAX);
 }
+
+#[test]
+fn two_paces_make_a_range() {
+    let at = |text: &str| text.parse::<Timestamp>().unwrap();
+    let balances = |used: u64| {
+        let body = format!(r#"{{"data":{{"api_requests_monthly":{{"user":{{"allowed":3000,"used":{used}}}}}}}}}"#);
+        Balances::parse(body.as_bytes()).unwrap()
+    };
+    let now = at("2026-11-11T00:00:00Z");
+    let words = |used, earlier: Option<(Timestamp, u64)>| {
+        let earlier = earlier.map(|(at, before)| (Holder::User, at, before)).into_iter().collect();
+        Projection::new(&Balances { earlier, ..balances(used) }, Holder::User, now).unwrap().to_string()
+    };
+    let month = "user: 1,000 of 3,000 requests this month, 100 a day, 3,000 by 1 December";
+    assert_eq!(words(1000, None), month);
+    // Too late, of another month, or of another account.
+    for earlier in [("2026-11-10T12:00:00Z", 900), ("2026-10-30T00:00:00Z", 1), ("2026-11-05T00:00:00Z", 1001)] {
+        assert_eq!(words(1000, Some((at(earlier.0), earlier.1))), month);
+    }
+    let faster = words(1000, Some((at("2026-11-09T00:00:00Z"), 600)));
+    assert!(
+        faster.ends_with("100 to 200 a day, 3,000 to 5,000 by 1 December; runs out on 21 November at the faster pace"),
+        "{faster}"
+    );
+    let both = words(2000, Some((at("2026-11-09T00:00:00Z"), 1500)));
+    assert!(
+        both.ends_with("200 to 250 a day, 6,000 to 7,000 by 1 December; runs out on 15 November at the faster pace"),
+        "{both}"
+    );
+    assert!(words(3100, None).ends_with("runs out on 11 November at this pace"));
+    assert!(words(0, None).ends_with("0 a day, 0 by 1 December"));
+    let start = Projection::new(&balances(0), Holder::User, at("2026-11-01T00:00:00Z"));
+    assert_eq!((start.unwrap().at_end, Projection::new(&balances(0), Holder::Group, now)), (Units::NOTHING, None));
+}
