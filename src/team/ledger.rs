@@ -1,18 +1,19 @@
-//! The ledgers of the group in one table: each person's calls by cost and file.
+//! What the group spends: each person's calls in one table, and budgets that the lead sets.
 
 use super::{Parameter, Team, TeamError, in_transfer};
-use crate::quota::CallCost;
+use crate::quota::{CallCost, GroupBudget, Period};
 use crate::text::Untrusted;
 use jiff::Timestamp;
+use serde::Serialize;
 use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Adds calls; one that is there already has been settled since.
 const ADD_CALLS: &str =
     "INSERT INTO behaview.call (machine, number, at, service, operation, unit, charged, saved, project, file)
-    SELECT $1, number, at, $2, operation, unit, charged, saved, project, file FROM unnest($3::bigint[], $4::bigint[],
-        $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[], $10::text[])
-        AS new (number, at, operation, unit, charged, saved, project, file)
+    SELECT $1, number, at, $2, operation, unit, charged, saved, project, file FROM json_to_recordset($3::json)
+        AS new (number bigint, at bigint, operation text, unit text, charged bigint, saved bigint, project text, file text)
     ON CONFLICT (person, machine, number) DO UPDATE SET charged = excluded.charged, saved = excluded.saved";
 
 /// A row of a neighbour may have any time, number and length.
@@ -23,11 +24,21 @@ const SUMS: &str =
     FROM behaview.call WHERE service = $1 AND at >= $2 AND at < (extract(epoch FROM now()) + 86400) * 1000 GROUP BY 1, 2, 3, 4, 8, 9 ORDER BY 1 DESC, 2, 3, 4, 8, 9
     LIMIT 100000";
 
+const RESERVE: &str = "SELECT period, units, reserve, spent FROM behaview.reserve($1, $2, $3, $4, $5)";
+
+const BUDGETS: &str = "SELECT period, units, reserve, spent FROM behaview.budgets($1)";
+
+const SET: &str = "INSERT INTO behaview.budget (service, period, units, reserve) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (service, period) DO UPDATE SET units = excluded.units, reserve = excluded.reserve";
+
+const REMOVE: &str = "DELETE FROM behaview.budget WHERE service = $1 AND period = $2";
+
 /// A call of the ledger as the team sees it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TeamCall {
     /// Its number in the ledger of this machine.
     pub number: i64,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
     pub operation: String,
     pub unit: String,
@@ -44,27 +55,8 @@ pub struct TeamCall {
 impl Team {
     /// Adds or corrects calls of a machine, in any order and any number of times.
     pub async fn add_calls(&self, machine: &str, service: &str, calls: &[TeamCall]) -> Result<(), TeamError> {
-        let integers = |of: fn(&TeamCall) -> i64| calls.iter().map(of).collect::<Vec<_>>();
-        let numbers = integers(|call| call.number);
-        let times = integers(|call| call.at.as_millisecond());
-        let charged = integers(|call| i64::try_from(call.charged).unwrap_or(i64::MAX));
-        let saved = integers(|call| i64::try_from(call.saved).unwrap_or(i64::MAX));
-        let operations: Vec<_> = calls.iter().map(|call| &*call.operation).collect();
-        let units: Vec<_> = calls.iter().map(|call| &*call.unit).collect();
-        let projects: Vec<_> = calls.iter().map(|call| &*call.project).collect();
-        let files: Vec<_> = calls.iter().map(|call| &*call.file).collect();
-        let parameters: [Parameter<'_>; 10] = [
-            (&machine, Type::TEXT),
-            (&service, Type::TEXT),
-            (&numbers, Type::INT8_ARRAY),
-            (&times, Type::INT8_ARRAY),
-            (&operations, Type::TEXT_ARRAY),
-            (&units, Type::TEXT_ARRAY),
-            (&charged, Type::INT8_ARRAY),
-            (&saved, Type::INT8_ARRAY),
-            (&projects, Type::TEXT_ARRAY),
-            (&files, Type::TEXT_ARRAY),
-        ];
+        let calls = serde_json::to_string(calls).map_err(|why| TeamError::Unusable(why.to_string()))?;
+        let parameters: [Parameter<'_>; 3] = [(&machine, Type::TEXT), (&service, Type::TEXT), (&calls, Type::TEXT)];
         in_transfer(self.client().await?.execute_typed(ADD_CALLS, &parameters)).await.map(drop)
     }
 
@@ -90,4 +82,67 @@ impl Team {
         };
         rows.iter().map(cost).collect()
     }
+
+    /// Counts a call, by its number in the ledger of a machine, as `worst` units until
+    /// [`Self::add_calls`] has its cost; or returns the budgets, one of which does not allow it.
+    pub async fn reserve(
+        &self,
+        service: &str,
+        (machine, number): (&str, i64),
+        worst: Option<u64>,
+        is_incident: bool,
+    ) -> Result<Vec<GroupBudget>, TeamError> {
+        let worst = worst.map(integer);
+        let parameters: [Parameter<'_>; 5] = [
+            (&service, Type::TEXT),
+            (&machine, Type::TEXT),
+            (&number, Type::INT8),
+            (&worst, Type::INT8),
+            (&is_incident, Type::BOOL),
+        ];
+        self.rows(RESERVE, &parameters).await
+    }
+
+    /// Returns the budgets of a service, with what the group has spent of each.
+    pub async fn budgets(&self, service: &str) -> Result<Vec<GroupBudget>, TeamError> {
+        self.rows(BUDGETS, &[(&service, Type::TEXT)]).await
+    }
+
+    async fn rows(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<GroupBudget>, TeamError> {
+        let rows = self.in_time(async {
+            match self.client().await?.query_typed(question, parameters).await {
+                // The tables are older than budgets.
+                Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(Vec::new()),
+                rows => Ok(rows?),
+            }
+        });
+        rows.await?.iter().map(budget).collect()
+    }
+
+    /// Sets limit and reserve of a day or a month, or removes both; only a lead may.
+    pub async fn set_budget(&self, service: &str, period: Period, limit: Option<(u64, u64)>) -> Result<(), TeamError> {
+        let period = period.noun();
+        let [units, reserve] = limit.map_or([0, 0], |(units, reserve)| [integer(units), integer(reserve)]);
+        let parameters: [Parameter<'_>; 4] =
+            [(&service, Type::TEXT), (&period, Type::TEXT), (&units, Type::INT8), (&reserve, Type::INT8)];
+        let client = self.client().await?;
+        let done = match limit {
+            Some(_) => in_transfer(client.execute_typed(SET, &parameters)).await,
+            None => in_transfer(client.execute_typed(REMOVE, parameters.get(..2).unwrap_or_default())).await,
+        };
+        done.map(drop)
+    }
+}
+
+fn budget(row: &Row) -> Result<GroupBudget, TeamError> {
+    let units = |column| row.try_get::<_, i64>(column).map(|units| u64::try_from(units).unwrap_or(0));
+    let period = match row.try_get(0)? {
+        "month" => Period::Monthly,
+        _ => Period::Daily,
+    };
+    Ok(GroupBudget { period, limit: units(1)?, reserve: units(2)?, spent: units(3)? })
+}
+
+fn integer(units: u64) -> i64 {
+    i64::try_from(units).unwrap_or(i64::MAX)
 }

@@ -66,7 +66,11 @@ impl Team {
             (&sandbox, Type::INT8),
             (&hashes, Type::INT8_ARRAY),
         ];
-        in_transfer(self.client().await?.execute_typed(ADD_VALUES, &parameters)).await.map(drop)
+        match in_transfer(self.client().await?.execute_typed(ADD_VALUES, &parameters)).await {
+            // The tables are older than values.
+            Err(TeamError::NoSchema) => Ok(()),
+            added => added.map(drop),
+        }
     }
 
     /// Counts values among the team's files, each by its hash and that of its list.

@@ -320,6 +320,8 @@ fn connection_is_verified_and_no_password_is_shown() {
     let checked = run(&older.url("ana"), &["team", "check"], None);
     assert!(checked.status.success() && text(&checked).contains("older than this program"), "{checked:?}");
     assert_eq!(run(&older.url("ana"), &["ledger", "--team"], None).status.code(), Some(1));
+    assert!(run(&older.url("ana"), &["list", &main_file()], None).status.success());
+    assert_eq!(older.ask("SELECT count(*) FROM behaview.response"), "5");
     older.init(behaview(cli.home.path()));
     assert!(run(&older.url("ana"), &["ledger", "--team"], None).status.success());
     // A schema that asks for a newer program is not touched.
