@@ -91,6 +91,17 @@ pub type Clock = fn() -> Timestamp;
 /// Callback for the progress of a response.
 pub(crate) type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
+type Result<T, E = GatewayError> = std::result::Result<T, E>;
+
+/// What shows the progress of a call in flight, and what cancels it.
+#[derive(Clone, Copy)]
+struct Flight<'a> {
+    progress: OnProgress<'a>,
+    cancel: &'a CancellationToken,
+    /// Whether a stored response is replaced.
+    is_refresh: bool,
+}
+
 impl Gateway {
     /// Creates a gateway for one run of the program; `session` identifies its ledger entries.
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
@@ -168,7 +179,7 @@ impl Gateway {
     }
 
     /// Returns the stored response, or else requests it.
-    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
+    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse> {
         match self.get_stored(quote) {
             Err(GatewayError::NotStored) => match self.fetch_logged(quote, progress, false).await {
                 // What the team has paid for needs no budget, no licence and no key.
@@ -184,7 +195,7 @@ impl Gateway {
     }
 
     /// Returns the stored response; never sends a request.
-    pub fn get_stored(&self, quote: &Quote) -> Result<StoredResponse, GatewayError> {
+    pub fn get_stored(&self, quote: &Quote) -> Result<StoredResponse> {
         let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
         self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
@@ -193,17 +204,12 @@ impl Gateway {
     /// Sends the request, even if a response is stored.
     ///
     /// Once started, the future must run to its end: the response may be paid for.
-    pub async fn fetch(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
+    pub async fn fetch(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse> {
         self.fetch_logged(quote, progress, true).await
     }
 
     /// Sends a request unless it is in flight; logs it with its duration and outcome.
-    async fn fetch_logged(
-        &self,
-        quote: &Quote,
-        progress: OnProgress<'_>,
-        refresh: bool,
-    ) -> Result<StoredResponse, GatewayError> {
+    async fn fetch_logged(&self, quote: &Quote, progress: OnProgress<'_>, is_refresh: bool) -> Result<StoredResponse> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -215,9 +221,9 @@ impl Gateway {
         }
         let began = Instant::now();
         let cancel = self.begin(quote.request())?;
-        let flight = cancel.clone().drop_guard();
-        let mut result = self.fetch_unless_stored(quote, progress, &cancel, refresh).await;
-        drop(flight);
+        let guard = cancel.clone().drop_guard();
+        let mut result = self.fetch_unless_stored(quote, Flight { progress, cancel: &cancel, is_refresh }).await;
+        drop(guard);
         let what = self.logged(quote);
         let price = quote.price().short();
         let ms = began.elapsed().as_millis();
@@ -236,7 +242,7 @@ impl Gateway {
     }
 
     /// Begins a call, unless the same is in flight; the result cancels it.
-    fn begin(&self, request: &Request) -> Result<CancellationToken, GatewayError> {
+    fn begin(&self, request: &Request) -> Result<CancellationToken> {
         let in_flight = &mut self.state().in_flight;
         in_flight.retain(|_, cancel| !cancel.is_cancelled());
         if in_flight.contains_key(request) {
@@ -251,22 +257,17 @@ impl Gateway {
     }
 
     /// Sends a request, unless another program has stored its response meanwhile.
-    async fn fetch_unless_stored(
-        &self,
-        quote: &Quote,
-        progress: OnProgress<'_>,
-        cancel: &CancellationToken,
-        is_refresh: bool,
-    ) -> Result<StoredResponse, GatewayError> {
+    async fn fetch_unless_stored(&self, quote: &Quote, flight: Flight<'_>) -> Result<StoredResponse> {
         if let Some(parts) = quote.request().by_hash() {
-            return self.fetch_each(parts, quote, progress, cancel, is_refresh).await;
+            return self.fetch_each(parts, quote, flight).await;
         }
+        let Flight { progress, cancel, is_refresh } = flight;
         let whole = self.with_content(quote, cancel).await?;
         let request = whole.request();
         self.read_counters_before(&whole).await?;
         let call = match request {
             Request::Quotas | Request::Usage { .. } => None,
-            _ => Some(self.reserve(&whole, progress, cancel).await?),
+            _ => Some(self.reserve(&whole, flight).await?),
         };
         // From here on others cannot reserve it: without a stored response none is in flight.
         let may_be_stored = !is_refresh && call.is_some();
@@ -288,7 +289,7 @@ impl Gateway {
             }
         }
         self.note_sending(request);
-        let mut taken = self.send(request, progress, cancel).await;
+        let mut taken = self.send(request, flight).await;
         self.note_sent(request, taken.is_ok()).await;
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
@@ -301,14 +302,12 @@ impl Gateway {
         &self,
         parts: Vec<(FileHash, Request)>,
         quote: &Quote,
-        progress: OnProgress<'_>,
-        cancel: &CancellationToken,
-        is_refresh: bool,
-    ) -> Result<StoredResponse, GatewayError> {
+        flight: Flight<'_>,
+    ) -> Result<StoredResponse> {
         let mut responses = Vec::new();
         let mut missing = Vec::new();
         let mut failure = None;
-        let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
+        let stored = |part| if flight.is_refresh { Ok(None) } else { self.stored(part) };
         let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
         // A response that was stored when the price was shown may have been deleted.
         let to_ask = stored.iter().filter(|stored| stored.is_none()).count() as u64;
@@ -321,7 +320,7 @@ impl Gateway {
                 (None, Some(_)) => missing.push(file),
                 (None, None) => {
                     let quote = quote.clone().of_missing(vec![file.clone()]);
-                    match Box::pin(self.fetch_unless_stored(&quote, progress, cancel, is_refresh)).await {
+                    match Box::pin(self.fetch_unless_stored(&quote, flight)).await {
                         Ok(response) => responses.push(response),
                         Err(error) => {
                             missing.push(file);
@@ -338,7 +337,7 @@ impl Gateway {
     }
 
     /// Returns the quote for an upload's content, which decides whether the same is in flight.
-    async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote, GatewayError> {
+    async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
         let read = tokio::task::spawn_blocking(move || hash_file(&path, largest));
@@ -352,12 +351,7 @@ impl Gateway {
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
     ///
     /// If a budget refuses as the cost of others is unknown, reads the counters and tries again.
-    async fn reserve(
-        &self,
-        quote: &Quote,
-        progress: OnProgress<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<RecordedCall, GatewayError> {
+    async fn reserve(&self, quote: &Quote, flight: Flight<'_>) -> Result<RecordedCall> {
         let request = quote.request();
         let claim = request.claim();
         let what = request.label();
@@ -391,8 +385,8 @@ impl Gateway {
                 }
                 Reserved::OverBudget(over) => return Err(GatewayError::OverBudget(over)),
                 Reserved::NotBefore(at) => {
-                    progress(Received::NotBefore(at));
-                    if cancel.run_until_cancelled(tokio::time::sleep(RATE_CHECK)).await.is_none() {
+                    (flight.progress)(Received::NotBefore(at));
+                    if flight.cancel.run_until_cancelled(tokio::time::sleep(RATE_CHECK)).await.is_none() {
                         return Err(GatewayError::unsent(ServiceError::Unsent));
                     }
                 }
@@ -412,7 +406,7 @@ impl Gateway {
         call: Option<RecordedCall>,
         quote: &Quote,
         taken: Result<StoredResponse, ServiceError>,
-    ) -> Result<StoredResponse, GatewayError> {
+    ) -> Result<StoredResponse> {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
         let is_settled = self.settle(call, cost, &outcome_label(&taken, (self.clock)()));
         if is_settled.is_err() {
@@ -428,16 +422,11 @@ impl Gateway {
     }
 
     /// Sends a request, and stores and reads the response.
-    async fn send(
-        &self,
-        request: &Request,
-        progress: OnProgress<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<StoredResponse, ServiceError> {
+    async fn send(&self, request: &Request, flight: Flight<'_>) -> Result<StoredResponse, ServiceError> {
         // A cancellation while the call was recorded still prevents sending.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
-        let body = self.gather(request, progress, cancel).await?;
+        let body = self.gather(request, flight).await?;
         // A purge by age uses this machine's clock too.
         let received = (self.clock)();
         if let Some(before) = before {
@@ -471,7 +460,7 @@ impl Gateway {
 
     /// Reads the counters before the first call of a run that needs a licence, and before one that
     /// may cost more than a request: if its response is lost, only readings show its cost.
-    async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
+    async fn read_counters_before(&self, quote: &Quote) -> Result<()> {
         // A budget never allows a call without a known limit.
         let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone does not start a new day of the budget.
@@ -499,7 +488,8 @@ impl Gateway {
     /// Reads the counters. A reading that fails explains nothing.
     async fn read_counters(&self) -> Result<(), ServiceError> {
         let Some(before) = self.begin_reading() else { return Ok(()) };
-        let body = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await?;
+        let flight = Flight { progress: &|_| {}, cancel: &CancellationToken::new(), is_refresh: true };
+        let body = self.gather(&Request::Quotas, flight).await?;
         self.note_reading(before, self.now(), &body);
         Ok(())
     }

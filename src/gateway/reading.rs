@@ -3,7 +3,7 @@
 //!
 //! Bytes before the end are only displayed: a response counts once it is stored and read whole.
 
-use super::{Gateway, OnProgress, StoredResponse};
+use super::{Flight, Gateway, OnProgress, StoredResponse};
 use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::body::{BodyFiller, LARGE};
@@ -19,7 +19,6 @@ use jiff::Timestamp;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
@@ -48,12 +47,8 @@ pub enum Received {
 
 impl Gateway {
     /// Sends a request and receives its response.
-    pub(super) async fn gather(
-        &self,
-        request: &Request,
-        progress: OnProgress<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Body, ServiceError> {
+    pub(super) async fn gather(&self, request: &Request, flight: Flight<'_>) -> Result<Body, ServiceError> {
+        let Flight { progress, cancel, .. } = flight;
         let gatherer = Gatherer { gateway: self, progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
         let mut sending = pin!(self.client.send(request, &mut sink));
@@ -227,7 +222,7 @@ pub(super) fn read_stored(
 ) -> Result<Option<String>, ServiceError> {
     let read = find_parts(request, body);
     // A response that cannot be moved is read again at the next request for it.
-    let why = store.move_read(new, read.as_deref().unwrap_or_default(), read.is_ok()).err();
+    let why = read.as_ref().ok().and_then(|parts| store.move_read(new, parts, true).err());
     let remark = |why| format!("could not be recorded as read, so it is read again at the next request: {why}");
     read.map(|_| why.map(remark))
 }

@@ -275,7 +275,7 @@ impl Gateway {
         let service = &*self.service;
         let profile = &*self.client.profile().name;
         let new = NewResponse { service, profile, key: &copy.key, received, bytes: &body, imported: None };
-        let is_stored = self.store.write_response(&new).and_then(|()| self.store.move_copy(&new, &parts));
+        let is_stored = self.store.write_response(&new).and_then(|()| self.store.move_read(&new, &parts, false));
         is_stored.map_err(unusable)?;
         let label = copy.label();
         self.log.write(Level::Info, "team", &[("what", &request.label()), ("from", &label)]);

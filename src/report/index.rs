@@ -30,7 +30,7 @@ pub struct Index {
 }
 
 /// One attribute's rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Section {
     pub name: Untrusted,
     pub attribute: Option<&'static Attribute>,
@@ -50,9 +50,10 @@ pub struct Section {
 }
 
 /// The actual form of an attribute's value, which may differ from the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SectionForm {
     /// One string, number or word: one row.
+    #[default]
     Scalar,
     Array,
     Object,
@@ -71,9 +72,7 @@ impl Section {
     ) -> Self {
         let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
         let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
-        let depths = Depths::default();
-        let tails = Vec::new();
-        Self { name, attribute, rank, form, is_beside, starts: Vec::new(), depths, tails, end: 0 }
+        Self { name, attribute, rank, form, is_beside, ..Self::default() }
     }
 
     pub fn pane(&self) -> Pane {
@@ -119,7 +118,7 @@ impl Section {
     }
 }
 
-/// The new part of an index, since the last batch.
+/// The new sections and rows of an index since the last batch, and all that is known of its head.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// Whether the first section continues the last section of the previous batch.
@@ -142,28 +141,20 @@ impl Index {
     }
 
     pub fn absorb(&mut self, batch: Batch) {
-        let mut sections = batch.found.sections.into_iter();
-        if batch.continues
-            && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
-        {
+        let Batch { continues, tails, found } = batch;
+        let mut sections = found.sections.into_iter();
+        if continues && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next()) {
             open.starts.extend(more.starts);
             open.depths.0.extend(more.depths.0);
             open.tails.extend(more.tails);
             open.end = more.end;
         }
         self.sections.extend(sections);
-        for ResumedProcess { section, row, at } in batch.tails {
+        for ResumedProcess { section, row, at } in tails {
             let known = self.sections.get_mut(section).and_then(|found| found.tails.get_mut(row as usize));
             known.filter(|known| **known == 0).into_iter().for_each(|known| *known = at);
         }
-        self.id = self.id.or(batch.found.id);
-        self.kind = self.kind.or(batch.found.kind);
-        self.is_page |= batch.found.is_page;
-        self.is_enveloped |= batch.found.is_enveloped;
-        self.is_attributed |= batch.found.is_attributed;
-        self.is_json |= batch.found.is_json;
-        self.is_complete = batch.found.is_complete;
-        self.is_cut = batch.found.is_cut;
+        *self = Self { sections: std::mem::take(&mut self.sections), ..found };
     }
 
     /// Indexes a whole body, or the beginning of one that is too large.
@@ -255,8 +246,8 @@ impl SectionBuilder {
         let next = open.map(|open| Section::new(Untrusted::from(""), open.attribute, open.form, open.is_beside));
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         self.taken += self.found.sections.len() - usize::from(next.is_some());
-        let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
-        Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
+        let sections = std::mem::replace(&mut self.found.sections, next.into_iter().collect());
+        Batch { continues, tails: std::mem::take(&mut self.tails), found: Index { sections, ..self.found } }
     }
 
     fn on(&mut self, at: u32, event: Event<'_>) {

@@ -175,23 +175,10 @@ impl Store {
         Ok(found)
     }
 
-    /// Moves a response and its parts to their places; an unusable one stays among the unread ones.
-    pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], is_usable: bool) -> Result<()> {
-        self.move_parts(new, parts, is_usable, true)
-    }
-
-    /// Moves a colleague's copy and its parts to their places; a stored part stays as it is.
-    pub fn move_copy(&self, new: &NewResponse<'_>, parts: &[ResponsePart]) -> Result<()> {
-        self.move_parts(new, parts, true, false)
-    }
-
-    fn move_parts(
-        &self,
-        new: &NewResponse<'_>,
-        parts: &[ResponsePart],
-        mut is_usable: bool,
-        replaces: bool,
-    ) -> Result<()> {
+    /// Moves a response and its parts to their places, unless it is an abstract of a stored report.
+    /// Without `replaces`, as with a colleague's copy, a stored part stays as it is.
+    pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], replaces: bool) -> Result<()> {
+        let mut is_usable = true;
         let mut separate = parts.to_vec();
         for part in parts {
             match (part.key == new.key, self.may_replace(new, part)?) {

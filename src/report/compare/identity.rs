@@ -36,9 +36,10 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 
 /// How the rows of one section are compared.
-pub(super) struct EqualityRule {
+pub(super) struct EqualityRule<'k, Keys> {
+    keys: &'k Keys,
     /// A hash of the pane and of the word beside the row.
-    pub(super) kind: u64,
+    kind: u64,
     sameness: Sameness,
     key_groups: &'static [Vec<&'static str>],
     fields: &'static [RecordField],
@@ -51,9 +52,9 @@ pub(super) struct EqualityRule {
 
 const SANDBOX_FIELDS: &[&str] = &["process_id", "stage", "file_name"];
 
-impl EqualityRule {
+impl<'k, Keys: BuildHasher> EqualityRule<'k, Keys> {
     /// Returns the rule for a section; `None` if its rows are not compared.
-    pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
+    pub(super) fn of(section: &Section, registry: ValueMember, keys: &'k Keys) -> Option<Self> {
         let known =
             section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.key_groups.as_slice()));
         let (label, sameness, key_groups) =
@@ -66,6 +67,7 @@ impl EqualityRule {
         // The address of the report itself at the service.
         let is_address = known.is_none() && section.form == SectionForm::Object && label == b"links";
         (sameness != Sameness::Never && !is_address).then_some(Self {
+            keys,
             kind,
             sameness,
             key_groups,
@@ -77,43 +79,40 @@ impl EqualityRule {
     }
 
     /// Hashes a row's key and, apart, its other fields (0 if it has none); clears `buffer` first.
-    pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
-        let (hash, key) = self.hash_key(bytes, buffer, keys);
-        (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer, keys)))
+    pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>) -> (u64, u64) {
+        let (hash, key) = self.hash_key(bytes, buffer);
+        (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer)))
     }
 
     /// Hashes a row's key; returns the key's members too if it is a record; clears `buffer` first.
-    pub(super) fn hash_key(
-        &self,
-        bytes: &[u8],
-        buffer: &mut Vec<u8>,
-        keys: &impl BuildHasher,
-    ) -> (u64, Option<&'static [&'static str]>) {
+    fn hash_key(&self, bytes: &[u8], buffer: &mut Vec<u8>) -> (u64, Option<&'static [&'static str]>) {
         buffer.clear();
         let key = self.key(bytes, buffer);
-        (hash(self.kind, buffer, keys), key)
+        (self.hash_text(self.kind, buffer), key)
     }
 
     /// Hashes one member of a record, whatever its other members; clears `buffer` first.
-    pub(super) fn hash_member(
-        &self,
-        bytes: &[u8],
-        member: &str,
-        buffer: &mut Vec<u8>,
-        keys: &impl BuildHasher,
-    ) -> Option<u64> {
+    fn hash_member(&self, bytes: &[u8], member: &str, buffer: &mut Vec<u8>) -> Option<u64> {
         buffer.clear();
         add(Raw::new(bytes).member(member)?, self.sameness, buffer);
-        (!buffer.is_empty()).then(|| hash(keys.hash_one(member), buffer, keys))
+        (!buffer.is_empty()).then(|| self.hash_text(self.keys.hash_one(member), buffer))
+    }
+
+    fn hash_text(&self, kind: u64, text: &[u8]) -> u64 {
+        let mut hasher = self.keys.build_hasher();
+        hasher.write_u64(kind);
+        hasher.write(text);
+        hasher.finish()
     }
 
     /// Returns the bytes that identify a row: of a process those before its children, if they do.
     pub(super) fn bytes_of<'a>(&self, row: &RowBytes<'a>) -> Cow<'a, [u8]> {
-        if self.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() }
+        let is_identified = self.form != SectionForm::Processes || Raw::new(row.bytes).member("name").is_some();
+        if is_identified { row.bytes.into() } else { row.own() }
     }
 
     /// Returns the hash of the fields that a record's row shows, without the members of its key.
-    fn hash_details(&self, raw: Raw<'_>, key: &[&str], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
+    fn hash_details(&self, raw: Raw<'_>, key: &[&str], buffer: &mut Vec<u8>) -> u64 {
         let is_own = |name: &str| key.contains(&name) || SANDBOX_FIELDS.contains(&name);
         let mut details = 0_u64;
         for (place, field) in (0..).zip(self.fields) {
@@ -128,16 +127,11 @@ impl EqualityRule {
                     put(buffer, 0..SEVERITY.len(), b"");
                 }
                 if !buffer.is_empty() && value.bytes() != b"null" {
-                    details = details.wrapping_add(hash(place, buffer, keys));
+                    details = details.wrapping_add(self.hash_text(place, buffer));
                 }
             }
         }
         details
-    }
-
-    /// Returns whether the members before a process's children identify it.
-    fn is_identified_by(&self, head: &[u8]) -> bool {
-        self.form != SectionForm::Processes || Raw::new(head).member("name").is_some()
     }
 
     /// Appends a row's key to `out`; returns its members if the row is a record.
@@ -198,13 +192,6 @@ impl EqualityRule {
 
 /// The service's prefix of severities, in lower case.
 const SEVERITY: &[u8] = b"impact_severity_";
-
-fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
-    let mut hasher = keys.build_hasher();
-    hasher.write_u64(kind);
-    hasher.write(text);
-    hasher.finish()
-}
 
 fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     if value.kind() == Kind::Text {
@@ -345,8 +332,8 @@ impl Report {
             let mut add = |row: RowBytes<'_>| {
                 let bytes = rule.bytes_of(&row);
                 let mut push = |kind, hash| found.push(ReportValue { hash, place: row.place, kind, list: rule.kind });
-                push(ValueKind::Row, rule.hash_key(&bytes, &mut room, keys).0);
-                let data = data.and_then(|data| rule.hash_member(&bytes, data, &mut room, keys));
+                push(ValueKind::Row, rule.hash_key(&bytes, &mut room).0);
+                let data = data.and_then(|data| rule.hash_member(&bytes, data, &mut room));
                 data.into_iter().for_each(|hash| push(ValueKind::Data, hash));
             };
             match only {

@@ -343,7 +343,7 @@ fn hash(body: &Body, keys: &RandomState) -> HashedReport {
         let Some(way) = way else { continue };
         sections.push((section, hashes.len()));
         for row in report.each_row(section) {
-            hashes.push(way.hash(&way.bytes_of(&row), &mut room, keys));
+            hashes.push(way.hash(&way.bytes_of(&row), &mut room));
         }
     }
     (Column { report, sections, items: Vec::new() }, hashes)

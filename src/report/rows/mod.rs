@@ -317,11 +317,6 @@ impl Report {
         self.decode(RowPlace { section, row }, self.row_bytes(section, row, PREVIEW), RowLength::InALine)
     }
 
-    /// Decodes a row for one line, from up to 8 MiB of it.
-    pub(crate) fn row_in_line(&self, place: RowPlace) -> Row {
-        self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), RowLength::InALine)
-    }
-
     /// Decodes a row with all of its members, up to 8 MiB of it.
     pub fn whole_row(&self, place: RowPlace) -> Row {
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW);

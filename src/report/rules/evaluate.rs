@@ -138,7 +138,7 @@ impl Rules {
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let place = RowPlace { section, row };
-        let mut text = report.row_in_line(place).text();
+        let mut text = report.row_bytes_of(place).in_line().text();
         let sample = sample(report);
         let hidden = decoded(found, &text, sample.as_ref());
         spell(&mut text, sample.as_ref());
