@@ -127,7 +127,7 @@ pub struct EntitlementTable {
 
 impl EntitlementTable {
     pub fn known(&self) -> Entitlements {
-        let by_hand = |stored: Option<bool>| stored.map_or(Entitlement::Unknown, Entitlement::by_hand);
+        let by_hand = |stored: Option<bool>| stored.map(Entitlement::by_hand).unwrap_or_default();
         Entitlements {
             premium_api: by_hand(self.premium_api),
             premium_intelligence: by_hand(self.premium_intelligence),

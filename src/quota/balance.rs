@@ -358,7 +358,7 @@ impl Usage {
 
     /// Requests of a day, over all endpoints.
     pub fn on(&self, day: Date) -> u64 {
-        self.daily.get(&day).map_or(0, sum)
+        self.daily.get(&day).into_iter().flatten().fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
     /// Calls per endpoint summed over the days; may differ from `total`.
@@ -370,10 +370,6 @@ impl Usage {
         }
         endpoints
     }
-}
-
-fn sum(endpoints: &BTreeMap<String, u64>) -> u64 {
-    endpoints.values().fold(0, |sum, count| sum.saturating_add(*count))
 }
 
 /// The use of a holder's monthly requests, projected to the end of the month (UTC). Two paces make

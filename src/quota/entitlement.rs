@@ -16,51 +16,34 @@ pub enum EntitlementSource {
     ByHand,
 }
 
-/// Whether the user has bought something.
+/// Whether the user has bought something, and how that is known; unknown by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Entitlement {
-    #[default]
-    Unknown,
-    Known {
-        is_granted: bool,
-        source: EntitlementSource,
-    },
-}
+pub struct Entitlement(Option<(bool, EntitlementSource)>);
 
 impl Entitlement {
-    pub(crate) fn known(is_granted: bool, source: EntitlementSource) -> Self {
-        Self::Known { is_granted, source }
-    }
-
     /// Returns an entitlement set by the user.
     pub fn by_hand(is_granted: bool) -> Self {
-        Self::known(is_granted, EntitlementSource::ByHand)
+        Self::read(Some(is_granted), EntitlementSource::ByHand)
     }
 
-    /// Returns an entitlement of a response; unknown if the response does not mention it.
-    fn read(is_granted: Option<bool>, source: EntitlementSource) -> Self {
-        is_granted.map_or(Self::Unknown, |is_granted| Self::known(is_granted, source))
+    /// Returns an entitlement of this source; unknown if the source does not mention it.
+    pub(super) fn read(is_granted: Option<bool>, source: EntitlementSource) -> Self {
+        Self(is_granted.map(|is_granted| (is_granted, source)))
     }
 
     /// `Some(true)` if the user has it, `Some(false)` if not, `None` if unknown.
     pub fn is_granted(self) -> Option<bool> {
-        match self {
-            Self::Unknown => None,
-            Self::Known { is_granted, .. } => Some(is_granted),
-        }
+        self.0.map(|(is_granted, _)| is_granted)
     }
 
     pub(crate) fn is_inferred(self) -> bool {
-        matches!(self, Self::Known { source: EntitlementSource::Inferred, .. })
+        self.0.is_some_and(|(_, source)| source == EntitlementSource::Inferred)
     }
 
     /// Returns the one with the stronger source; `newer` if both are equal.
     pub(crate) fn updated(self, newer: Self) -> Self {
-        match (self, newer) {
-            (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
-            (_, Self::Unknown) => self,
-            _ => newer,
-        }
+        let is_stronger = |(_, new): (bool, EntitlementSource)| self.0.is_none_or(|(_, old)| new >= old);
+        if newer.0.is_some_and(is_stronger) { newer } else { self }
     }
 }
 
@@ -188,9 +171,9 @@ mod tests {
         let at = Timestamp::from_second(1_700_000_000).unwrap();
         let read = Entitlements::of_user(&user, at);
         assert!(read.label().ends_with("The user object was read 2023-11-14 22:13 UTC."), "{}", read.label());
-        assert_eq!(read.premium_intelligence, Entitlement::known(true, EntitlementSource::Service));
-        assert_eq!(read.premium_api, Entitlement::known(false, EntitlementSource::Inferred));
-        assert_eq!(read.private_scanning, Entitlement::Unknown);
+        assert_eq!(read.premium_intelligence, Entitlement::read(Some(true), EntitlementSource::Service));
+        assert_eq!(read.premium_api, Entitlement::read(Some(false), EntitlementSource::Inferred));
+        assert_eq!(read.private_scanning, Entitlement::default());
         for odd in [json!(null), json!({"data": []}), json!({"privileges": {"private": {"granted": "yes"}}})] {
             assert_eq!(Entitlements::of_user(&odd, at), Entitlements::from_privileges(None, None, at));
         }
@@ -207,19 +190,19 @@ mod tests {
             assert_eq!(read(body).private_scanning.is_granted(), licence);
         }
         let by_minute = read(json!({"private_scans_per_minute": {"user": side(9.into())}}));
-        assert_eq!((by_minute.private_scanning, by_minute.group.is_granted()), (Entitlement::Unknown, Some(false)));
+        assert_eq!((by_minute.private_scanning, by_minute.group.is_granted()), (Entitlement::default(), Some(false)));
     }
 
     #[test]
     fn manual_overrides_service_overrides_inferred() {
         let hand = Entitlement::by_hand(true);
-        let service = Entitlement::known(false, EntitlementSource::Service);
-        let inferred = Entitlement::known(true, EntitlementSource::Inferred);
+        let service = Entitlement::read(Some(false), EntitlementSource::Service);
+        let inferred = Entitlement::read(Some(true), EntitlementSource::Inferred);
         assert_eq!(hand.updated(service), hand);
         assert_eq!(service.updated(hand), hand);
         assert_eq!(service.updated(inferred), service);
         assert_eq!(inferred.updated(service), service);
-        assert_eq!(inferred.updated(Entitlement::Unknown), inferred);
-        assert_eq!(service.updated(Entitlement::known(true, EntitlementSource::Service)).is_granted(), Some(true));
+        assert_eq!(inferred.updated(Entitlement::default()), inferred);
+        assert_eq!(service.updated(Entitlement::read(Some(true), EntitlementSource::Service)).is_granted(), Some(true));
     }
 }

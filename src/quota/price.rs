@@ -60,18 +60,15 @@ impl fmt::Display for Units {
     }
 }
 
-/// An item that is charged one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChargedItem {
-    pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
+names! {
+    /// An item that is charged one by one.
+    ChargedItem label {
+        /// An upload of a file (§8.2.2).
+        Submission "submission" "submission that is returned",
+        /// A call that loads items of a graph (§8.6.2).
+        Load "call" "call that loads its items",
+    }
 }
-
-/// An upload of a file (§8.2.2).
-pub(super) const SUBMISSION: ChargedItem = ChargedItem { name: "submission", label: "submission that is returned" };
-
-/// A call that loads items of a graph (§8.6.2).
-pub(super) const LOAD: ChargedItem = ChargedItem { name: "call", label: "call that loads its items" };
 
 names! {
     /// Whether a price is documented or assumed.
@@ -126,7 +123,7 @@ impl Price {
         let Verdict { unit, units, each, refusal, .. } = self.verdict;
         match (refusal, each) {
             (Some(reason), _) => format!("refused: {reason}"),
-            (None, Some(item)) => format!("{} per {}", unit.count(1), item.name),
+            (None, Some(item)) => format!("{} per {}", unit.count(1), item.name()),
             (None, None) if units == Units::NOTHING => "0".to_owned(),
             (None, None) => units.label(unit),
         }
@@ -135,7 +132,7 @@ impl Price {
     /// Returns the units that it takes, as part of a sentence.
     pub(crate) fn amount(&self) -> String {
         match self.verdict.each {
-            Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label),
+            Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label()),
             None => self.verdict.units.label(self.verdict.unit),
         }
     }

@@ -3,7 +3,7 @@
 //! 8.1.2 is the general rule; the rows below it are exceptions. The first exception that applies
 //! prices an operation; if several apply, they agree.
 
-use super::price::{ChargedItem, LOAD, SUBMISSION, Units};
+use super::price::{ChargedItem, Units};
 use super::{Entitlements, Holder, Kind, Numbers, Operation, Pool, Unit};
 use serde::Serialize;
 
@@ -80,7 +80,7 @@ rules! {
     "8.2.1" "A v2 file report for a list of hashes takes one request for each hash."
         [V2FileReport] => Api, |_, n, _| (n.after_new_upload != Some(true)).then(|| requests(n.hashes));
     "8.2.2" "V2 submissions take one request for each submission returned, summed over all its files."
-        [V2FileSubmissions] => Api, |_, n, _| Some(n.submissions.map_or(each(SUBMISSION), requests));
+        [V2FileSubmissions] => Api, |_, n, _| Some(n.submissions.map_or(each(ChargedItem::Submission), requests));
     "8.2.3" "Uploading by v2 a file that the service does not know takes nothing."
         [V2FileScan] => None, |_, n, _| free_if_new(n.known);
     "8.2.4" "A v2 file report that checks on such an upload takes its requests as usual."
@@ -90,7 +90,7 @@ rules! {
     "8.3.1" "Searches by a user with intelligence quota and without premium API are taken from intelligence quota."
         [V3Search] => Intelligence, search_by_intelligence;
     "8.3.2" "Searches by a user with premium API are taken from API quota as usual."
-        [V3Search] => Api, |_, n, entitled| (paying_pool(entitled) == PayingPool::Api).then(|| requests(n.calls));
+        [V3Search] => Api, |_, n, entitled| (paying_pool(entitled) == Pool::Api).then(|| requests(n.calls));
     "8.3.3" "Quota details and usage details take nothing."
         [V3Quotas, V3Usage] => None, |_, _, _| Some(free(Unit::Request));
     "8.3.4" "Feeds take nothing, nor do file downloads by links that a feed gave."
@@ -126,9 +126,9 @@ rules! {
         [V3Search, V3Download] => Intelligence, |kind, n, entitled| {
             let unit = if kind == V3Search { Unit::Search } else { Unit::Download };
             Some(match paying_pool(entitled) {
-                PayingPool::Api => requests(n.calls),
-                PayingPool::Intelligence => takes(unit, n.calls),
-                PayingPool::Neither => refused(unit, "neither premium API nor premium intelligence"),
+                Pool::Api => requests(n.calls),
+                Pool::Intelligence => takes(unit, n.calls),
+                _ => refused(unit, "neither premium API nor premium intelligence"),
             })
         };
 
@@ -145,7 +145,7 @@ rules! {
         [GraphPublic] => Api, |_, n, _| match n.loads {
             Some(loads) => Some(requests(n.graphs.saturating_mul(loads))),
             None if n.graphs == 0 => Some(requests(0)),
-            None => Some(each(LOAD)),
+            None => Some(each(ChargedItem::Load)),
         };
 
     // Beyond the specification
@@ -157,7 +157,7 @@ rules! {
 }
 
 fn search_by_intelligence(_: Kind, numbers: &Numbers, entitled: &Entitlements) -> Option<Verdict> {
-    (paying_pool(entitled) == PayingPool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
+    (paying_pool(entitled) == Pool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
 }
 
 pub(super) static GENERAL: &PriceRule = &RULES[1];
@@ -179,21 +179,14 @@ pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     if entitled.group.is_granted() == Some(false) { &[Holder::User] } else { &Holder::ALL }
 }
 
-/// The pool that pays for enterprise endpoints (§8.4.3).
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PayingPool {
-    Api,
-    Intelligence,
-    Neither,
-}
-
-/// Treats an unknown premium API as not bought, because intelligence quota is the smaller of the
-/// two pools; except if the user has no premium intelligence to pay from.
-fn paying_pool(entitled: &Entitlements) -> PayingPool {
+/// Returns the pool that pays for enterprise endpoints (§8.4.3), if one does. An unknown premium API
+/// counts as not bought, because intelligence quota is the smaller of the two pools; except if the
+/// user has no premium intelligence to pay from.
+fn paying_pool(entitled: &Entitlements) -> Pool {
     match (entitled.premium_api.is_granted(), entitled.premium_intelligence.is_granted()) {
-        (Some(true), _) | (None, Some(false)) => PayingPool::Api,
-        (Some(false), Some(false)) => PayingPool::Neither,
-        (Some(false) | None, Some(true) | None) => PayingPool::Intelligence,
+        (Some(true), _) | (None, Some(false)) => Pool::Api,
+        (Some(false), Some(false)) => Pool::None,
+        (Some(false) | None, Some(true) | None) => Pool::Intelligence,
     }
 }
 

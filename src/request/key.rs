@@ -84,11 +84,7 @@ impl Request {
         let path = address.split(['?', '#']).next()?;
         let (_, rest) = path.split_once("/private/files/")?;
         let (file, what) = rest.split_once('/')?;
-        let listing = match what {
-            "behaviours" => Listing::Reports,
-            "relationships/behaviours" => Listing::Identifiers,
-            _ => return None,
-        };
+        let listing = Listing::ALL.into_iter().find(|listing| listing.place() == what)?;
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 

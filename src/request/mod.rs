@@ -68,13 +68,14 @@ pub enum Request {
 /// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
 pub const PUBLIC_UPLOAD: &str = "public-upload ";
 
-/// The content of a list page: whole reports, or only identifiers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Listing {
-    #[default]
-    Reports,
-    Identifiers,
+names! {
+    /// The content of a list page, whole reports or only identifiers, by its place in addresses.
+    #[derive(Default, serde::Deserialize)]
+    Listing place {
+        #[default]
+        Reports "reports" "behaviours",
+        Identifiers "identifiers" "relationships/behaviours",
+    }
 }
 
 names! {
@@ -226,12 +227,8 @@ impl Request {
                 Address::get(format!("/private/file_behaviours/{}/{}", encode(identifier.as_bytes()), artifact.name()))
             }
             Self::Behaviours { file, listing, cursor } => {
-                let address = Address::get(match listing {
-                    Listing::Reports => format!("/private/files/{file}/behaviours"),
-                    Listing::Identifiers => format!("/private/files/{file}/relationships/behaviours"),
-                })
-                .with("limit", context.page_size.to_string());
-                address.with_cursor(cursor.as_ref())
+                let address = Address::get(format!("/private/files/{file}/{}", listing.place()));
+                address.with("limit", context.page_size.to_string()).with_cursor(cursor.as_ref())
             }
             Self::GroupList { list, cursor } => {
                 let address = Address::get(format!("/private/{}", list.name()));
@@ -280,24 +277,18 @@ impl Request {
     /// Returns the key of the stored response; `None` for actions, progress and counters.
     pub fn storage_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
+        let page = |list: &str, cursor: &Option<Untrusted>| {
+            key(list, cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default())
+        };
         match self {
             Self::Behaviour { identifier } => key("behaviour", identifier.as_bytes()),
-            Self::Behaviours { file, listing, cursor } => {
-                let listing = match listing {
-                    Listing::Reports => "behaviours",
-                    Listing::Identifiers => "identifiers",
-                };
-                let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
-                key(&format!("{listing} {file}"), cursor)
-            }
+            Self::Behaviours { file, listing: Listing::Reports, cursor } => page(&format!("behaviours {file}"), cursor),
+            Self::Behaviours { file, cursor, .. } => page(&format!("identifiers {file}"), cursor),
             Self::Artifact { identifier, artifact } => {
                 key(&format!("artifact {}", artifact.name()), identifier.as_bytes())
             }
             // The cursor may be the hash of a file, to which the page does not belong.
-            Self::GroupList { list, cursor } => {
-                let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
-                key(&format!("group-list {}", list.name()), cursor)
-            }
+            Self::GroupList { list, cursor } => page(&format!("group-list {}", list.name()), cursor),
             Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
             Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),

@@ -208,14 +208,7 @@ fn code_point(bytes: &[u8]) -> Option<u32> {
 
 /// Returns the character at the start of `bytes`, if it is valid UTF-8.
 fn first_char(bytes: &[u8]) -> Option<char> {
-    let len = match bytes.first()? {
-        0x00..=0x7f => 1,
-        0xc2..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf4 => 4,
-        _ => return None,
-    };
-    str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+    bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
 }
 
 const CATEGORY: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMapData::<GeneralCategory>::new();

@@ -94,7 +94,7 @@ fn rules_8_3_1_and_8_3_2_searches_prefer_premium_api() {
     let price = enterprise(Kind::V3Search, 1, no(), yes());
     assert_price(&price, "8.3.1", Pool::Intelligence, "1 search");
     assert_eq!((price.agreeing, price.basis), (vec!["8.4.2", "8.4.3"], Basis::Documented));
-    for intelligence in [yes(), no(), Entitlement::Unknown] {
+    for intelligence in [yes(), no(), Entitlement::default()] {
         let price = enterprise(Kind::V3Search, 2, yes(), intelligence);
         assert_price(&price, "8.3.2", Pool::Api, "2 requests");
         assert_eq!((price.agreeing, price.basis), (vec!["8.4.3"], Basis::Documented));
@@ -126,8 +126,8 @@ fn rule_8_4_3_enterprise_prefers_api_or_is_refused() {
 
 #[test]
 fn rule_8_4_3_unknown_entitlement_is_assumed() {
-    let unknown = Entitlement::Unknown;
-    let inferred = Entitlement::known(true, EntitlementSource::Inferred);
+    let unknown = Entitlement::default();
+    let inferred = Entitlement::read(Some(true), EntitlementSource::Inferred);
     for (api, intelligence, pool, why) in [
         (unknown, yes(), Pool::Intelligence, "known"),
         (unknown, no(), Pool::Api, "known"),

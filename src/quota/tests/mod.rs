@@ -54,7 +54,7 @@ fn rule(number: &str) -> &'static PriceRule {
 
 /// Every entitlement in every state, a group or none.
 fn every_entitlement() -> Vec<Entitlements> {
-    let state = |number: usize| [yes(), no(), Entitlement::Unknown][number % 3];
+    let state = |number: usize| [yes(), no(), Entitlement::default()][number % 3];
     let all = (0..81).map(|number| Entitlements {
         premium_api: state(number),
         premium_intelligence: state(number / 3),
