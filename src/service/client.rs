@@ -1,11 +1,10 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 //! A file is uploaded in pieces, to an address that is trusted with it.
 
-use super::credential::Credential;
+use super::credential::{Credential, Redactor};
 use super::error::{ApiError, LONGEST_ERROR, ServiceError, not_sent_or_lost, parse_date, reason};
 use super::http::{ContentDecoder, build, until_silent};
 use super::profile::{Profile, ProfileError, encrypted, undotted};
-use super::redact::Redactor;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Method, Request, RequestContext, Upload, UploadAddress, UploadLimit, Version};

@@ -1,8 +1,17 @@
-//! Finds the key, and wraps it in a type that never shows it.
+//! Finds the key, wraps it in a type that never shows it, and redacts it in each response as its
+//! bytes arrive, so later code cannot store or show it.
+//!
+//! A response repeats the key as it was sent: in a header, a parameter or an address. So an
+//! occurrence is the key in any case: plain, JSON-escaped, percent-encoded, or in base64 of UTF-8
+//! or UTF-16 (PowerShell). An asterisk replaces each byte: offsets stay the same.
 
 use crate::environment::Variables;
 use crate::files::{self, is_open_to_others};
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use regex::bytes::Regex;
 use secrecy::{ExposeSecret, SecretString};
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -33,7 +42,12 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_KEY_BYTES: usize = 512;
 
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
-pub(super) const MIN_KEY: usize = 16;
+const MIN_KEY: usize = 16;
+
+const MASK: u8 = b'*';
+
+/// Maximum length of a character of the key: `%`, and two digits, each of them JSON-escaped.
+const MAX_SPELLING_BYTES: usize = 18;
 
 /// The API key and where it was found; it has no readable form.
 #[derive(Debug, Clone)]
@@ -179,81 +193,113 @@ fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The forms of the key that are searched for.
+#[derive(Default)]
+pub(super) struct Redactor {
+    key: Vec<u8>,
+    spellings: Option<Regex>,
+    /// Characters of an occurrence other than letters and digits.
+    signs: Vec<u8>,
+}
 
-    type Configured = (Option<SecretString>, Option<String>);
-
-    fn find(
-        set: &[(&str, &str)],
-        configured: &Configured,
-        home: Option<&Path>,
-    ) -> Result<Option<Credential>, CredentialError> {
-        let get = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        Credential::find(&get, configured.0.as_ref(), configured.1.as_deref(), home)
+impl Redactor {
+    /// Creates a redactor for a key; it ignores a short key, which may be any word.
+    pub(super) fn new(key: &str) -> Self {
+        if key.len() < MIN_KEY {
+            return Self::default();
+        }
+        let spelled: String = key.bytes().map(spelling).collect();
+        let wide: Vec<u8> = key.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let encoded = [base64_forms(key.as_bytes()), base64_forms(&wide)].concat();
+        let all = Regex::new(&format!("(?-u)(?i:{spelled})|{}", encoded.join("|")));
+        let spellings = all.or_else(|_| Regex::new(&regex::escape(key))).ok();
+        Self { key: key.into(), spellings, signs: [key.as_bytes(), b"\\%+/-_="].concat() }
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn places_are_tried_in_the_documented_order() {
-        let home = tempfile::tempdir().unwrap();
-        let official = home.path().join(OFFICIAL_FILE);
-        std::fs::write(&official, "apikey=\"official\"\nproxy=\"\"\n").unwrap();
-        let set_mode = |mode| {
-            use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&official, std::fs::Permissions::from_mode(mode)).unwrap();
-        };
-        set_mode(0o600);
-        let mut configured = (Some("config".into()), Some("echo command; echo more".to_owned()));
-        let mut set: Vec<_> = VARIABLES.iter().map(|name| (*name, *name)).collect();
-        while !set.is_empty() {
-            let found = find(&set, &configured, Some(home.path())).unwrap().unwrap();
-            assert_eq!(found.expose(), set[0].1);
-            set.remove(0);
-        }
-        let next = |configured: &Configured| find(&[], configured, Some(home.path())).unwrap().unwrap();
-        assert_eq!(next(&configured).expose(), "config");
-        configured.0 = None;
-        assert_eq!(next(&configured).expose(), "command");
-        configured.1 = None;
-        assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &KeySource::OfficialFile));
-        assert!(find(&[], &configured, None).unwrap().is_none());
-        for mode in [0o640, 0o604, 0o660, 0o601] {
-            set_mode(mode);
-            assert!(matches!(find(&[], &configured, Some(home.path())), Err(CredentialError::Exposed(_))), "{mode:o}");
-        }
+    /// Returns whether a key seems to have been redacted in a text.
+    pub(super) fn has_redacted(&self, text: &[u8]) -> bool {
+        !self.key.is_empty() && text.windows(MIN_KEY).any(|bytes| bytes.iter().all(|byte| *byte == MASK))
     }
 
-    #[test]
-    fn the_official_file_is_read_in_all_its_forms() {
-        let home = tempfile::tempdir().unwrap();
-        let of = |text: &str| {
-            crate::files::replace(&home.path().join(OFFICIAL_FILE), text.as_bytes()).unwrap();
-            find(&[], &Configured::default(), Some(home.path())).map(|found| found.map(|key| key.expose().to_owned()))
-        };
-        for text in [
-            "apikey=\"abc\"\n",
-            "apikey = 'abc'",
-            "\u{feff}# made by hand\r\nAPIKey = \"\"\"abc\"\"\"\r\nproxy = \"http://h\"\r\n",
-            "proxy = \"\"\n\"apikey\" = \"abc\"\n[other]\napikey = \"no\"\n",
-        ] {
-            assert_eq!(of(text).unwrap().as_deref(), Some("abc"), "{text}");
-        }
-        assert_eq!(of("proxy = \"http://h\"\n").unwrap(), None);
-        for text in ["apikey = abc\n", "apikey = 5ecret\n", "apikey = 12345678\n", "apikey = \"\"\n", "apikey: abc\n"] {
-            let error = of(text).unwrap_err().to_string();
-            assert!(!error.contains("abc") && !error.contains("5ecret") && !error.contains("1234"), "{error}");
-        }
+    /// Returns a whole text without the key.
+    pub(super) fn redact(&self, text: &[u8]) -> Vec<u8> {
+        let mut stream = self.stream();
+        [stream.take(text), stream.end()].concat()
     }
 
-    #[test]
-    fn a_bad_key_is_named_by_its_place_and_never_shown() {
-        let error = find(&[("VT_API_KEY", "sec ret")], &Configured::default(), None).unwrap_err();
-        assert!(error.to_string().contains("VT_API_KEY") && !error.to_string().contains("sec"));
-        let found = Credential::new("secret", KeySource::Config).unwrap();
-        assert!(!format!("{found:?}").contains("secret"));
-        let failing = (None, Some("exit 3".to_owned()));
-        assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));
+    pub(super) fn stream(&self) -> RedactedStream<'_> {
+        RedactedStream { redactor: self, pending: Vec::new() }
+    }
+
+    fn mask(&self, text: &mut [u8]) {
+        let found = self.spellings.iter().flat_map(|all| all.find_iter(text)).map(|found| found.range());
+        for range in found.collect::<Vec<_>>() {
+            text.get_mut(range).unwrap_or_default().fill(MASK);
+        }
     }
 }
+
+/// Returns a text with these keys replaced by asterisks, as in responses.
+pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
+    let whole = keys.iter().fold(text.to_vec(), |text, key| Redactor::new(key.expose()).redact(&text));
+    if whole == text { Cow::Borrowed(text) } else { Cow::Owned(whole) }
+}
+
+pub(super) struct RedactedStream<'r> {
+    redactor: &'r Redactor,
+    /// The end of the received bytes, where an occurrence may begin.
+    pending: Vec<u8>,
+}
+
+impl RedactedStream<'_> {
+    /// Returns the bytes that are final after this piece.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut text = std::mem::take(&mut self.pending);
+        text.extend_from_slice(piece);
+        self.redactor.mask(&mut text);
+        let begin = text.len().saturating_sub(self.redactor.key.len() * MAX_SPELLING_BYTES);
+        let ends = |byte: &u8| !byte.is_ascii_alphanumeric() && !self.redactor.signs.contains(byte);
+        let end = text.get(begin..).unwrap_or_default().iter().rposition(ends).map_or(0, |at| at + 1);
+        self.pending = text.split_off(begin + end);
+        text
+    }
+
+    /// Returns the pending bytes after the last piece; redacts a start of the key cut off there.
+    pub(super) fn end(mut self) -> Vec<u8> {
+        let key = &self.redactor.key;
+        let is_cut = |start: &[u8]| self.pending.to_ascii_lowercase().ends_with(&start.to_ascii_lowercase());
+        let cut = (MIN_KEY..key.len()).rev().find(|length| key.get(..*length).is_some_and(is_cut));
+        let begin = self.pending.len() - cut.unwrap_or(0);
+        self.pending.get_mut(begin..).unwrap_or_default().fill(MASK);
+        self.pending
+    }
+}
+
+/// Returns a character as responses spell it, as a pattern.
+fn spelling(byte: u8) -> String {
+    let encoded = |byte: u8| format!("%{byte:02x}").bytes().map(json_spelling).collect::<String>();
+    let small = encoded(byte.to_ascii_lowercase());
+    let capital = encoded(byte.to_ascii_uppercase());
+    format!("(?:{}|{small}|{capital})", json_spelling(byte))
+}
+
+fn json_spelling(byte: u8) -> String {
+    let small = byte.to_ascii_lowercase();
+    let capital = byte.to_ascii_uppercase();
+    let escape = if b"\"\\/".contains(&byte) { r"\\?" } else { "" };
+    format!(r"(?:{escape}{}|\\u00(?:{small:02x}|{capital:02x}))", regex::escape(&char::from(byte).to_string()))
+}
+
+/// Returns base64 characters that depend on the key alone, at each offset, in both alphabets.
+fn base64_forms(key: &[u8]) -> Vec<String> {
+    let forms = (0..3).flat_map(|offset| {
+        let bytes = [vec![0; offset], key.to_vec()].concat();
+        let own = (offset * 8).div_ceil(6)..bytes.len() * 8 / 6;
+        [BASE64_STANDARD.encode(&bytes), BASE64_URL_SAFE.encode(&bytes)]
+            .map(|text| regex::escape(text.get(own.clone()).unwrap_or_default()))
+    });
+    forms.collect()
+}
+
+#[cfg(test)]
+mod tests;

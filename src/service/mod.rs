@@ -7,11 +7,9 @@ pub mod credential;
 pub mod error;
 mod http;
 pub mod profile;
-mod redact;
 
 pub use client::Client;
-pub use credential::Credential;
+pub use credential::{Credential, without_keys};
 pub use error::ServiceError;
 pub use http::ProxyRoute;
 pub use profile::Profile;
-pub use redact::without_keys;
