@@ -179,9 +179,9 @@ pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     if entitled.group.is_granted() == Some(false) { &[Holder::User] } else { &Holder::ALL }
 }
 
-/// Returns the pool that pays for enterprise endpoints (§8.4.3), if one does. An unknown premium API
-/// counts as not bought, because intelligence quota is the smaller of the two pools; except if the
-/// user has no premium intelligence to pay from.
+/// Returns the pool that pays for enterprise endpoints (§8.4.3). An unknown premium API counts as
+/// not bought, because intelligence quota is the smaller of the two pools; except if the user has
+/// no premium intelligence to pay from.
 fn paying_pool(entitled: &Entitlements) -> Pool {
     match (entitled.premium_api.is_granted(), entitled.premium_intelligence.is_granted()) {
         (Some(true), _) | (None, Some(false)) => Pool::Api,

@@ -1,5 +1,5 @@
 //! Derives the key by which rows of two reports are the same item, whatever the sandbox, and the
-//! values of a report that others may have as well, each as a hash: of such a key, or an indicator's.
+//! values of a report that others may have too, each as a hash: of such a key, or an indicator's.
 //!
 //! | rows | the same item when |
 //! |---|---|

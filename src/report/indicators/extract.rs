@@ -1,5 +1,5 @@
-//! Finds indicators in text: URLs, hashes, paths, mail addresses, IP addresses. Parses host names and
-//! addresses as reports write them, and finds those that are not public.
+//! Finds indicators in text: URLs, hashes, paths, mail addresses, IP addresses. Parses host names
+//! and addresses as reports write them, and finds those that are not public.
 
 use super::Kind;
 use crate::text::Untrusted;
