@@ -91,7 +91,7 @@ pub type Clock = fn() -> Timestamp;
 /// Callback for the progress of a response.
 pub(crate) type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
-type Result<T, E = GatewayError> = std::result::Result<T, E>;
+type GatewayResult<T = StoredResponse> = Result<T, GatewayError>;
 
 /// What shows the progress of a call in flight, and what cancels it.
 #[derive(Clone, Copy)]
@@ -179,7 +179,7 @@ impl Gateway {
     }
 
     /// Returns the stored response, or else requests it.
-    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse> {
+    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> GatewayResult {
         match self.get_stored(quote) {
             Err(GatewayError::NotStored) => match self.fetch_logged(quote, progress, false).await {
                 // What the team has paid for needs no budget, no licence and no key.
@@ -195,7 +195,7 @@ impl Gateway {
     }
 
     /// Returns the stored response; never sends a request.
-    pub fn get_stored(&self, quote: &Quote) -> Result<StoredResponse> {
+    pub fn get_stored(&self, quote: &Quote) -> GatewayResult {
         let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
         self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
@@ -204,12 +204,12 @@ impl Gateway {
     /// Sends the request, even if a response is stored.
     ///
     /// Once started, the future must run to its end: the response may be paid for.
-    pub async fn fetch(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse> {
+    pub async fn fetch(&self, quote: &Quote, progress: OnProgress<'_>) -> GatewayResult {
         self.fetch_logged(quote, progress, true).await
     }
 
     /// Sends a request unless it is in flight; logs it with its duration and outcome.
-    async fn fetch_logged(&self, quote: &Quote, progress: OnProgress<'_>, is_refresh: bool) -> Result<StoredResponse> {
+    async fn fetch_logged(&self, quote: &Quote, progress: OnProgress<'_>, is_refresh: bool) -> GatewayResult {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -242,7 +242,7 @@ impl Gateway {
     }
 
     /// Begins a call, unless the same is in flight; the result cancels it.
-    fn begin(&self, request: &Request) -> Result<CancellationToken> {
+    fn begin(&self, request: &Request) -> GatewayResult<CancellationToken> {
         let in_flight = &mut self.state().in_flight;
         in_flight.retain(|_, cancel| !cancel.is_cancelled());
         if in_flight.contains_key(request) {
@@ -257,7 +257,7 @@ impl Gateway {
     }
 
     /// Sends a request, unless another program has stored its response meanwhile.
-    async fn fetch_unless_stored(&self, quote: &Quote, flight: Flight<'_>) -> Result<StoredResponse> {
+    async fn fetch_unless_stored(&self, quote: &Quote, flight: Flight<'_>) -> GatewayResult {
         if let Some(parts) = quote.request().by_hash() {
             return self.fetch_each(parts, quote, flight).await;
         }
@@ -298,12 +298,7 @@ impl Gateway {
     }
 
     /// Sends one request for each hash until one fails; each is stored, priced and settled alone.
-    async fn fetch_each(
-        &self,
-        parts: Vec<(FileHash, Request)>,
-        quote: &Quote,
-        flight: Flight<'_>,
-    ) -> Result<StoredResponse> {
+    async fn fetch_each(&self, parts: Vec<(FileHash, Request)>, quote: &Quote, flight: Flight<'_>) -> GatewayResult {
         let mut responses = Vec::new();
         let mut missing = Vec::new();
         let mut failure = None;
@@ -337,7 +332,7 @@ impl Gateway {
     }
 
     /// Returns the quote for an upload's content, which decides whether the same is in flight.
-    async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote> {
+    async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> GatewayResult<Quote> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
         let read = tokio::task::spawn_blocking(move || hash_file(&path, largest));
@@ -351,7 +346,7 @@ impl Gateway {
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
     ///
     /// If a budget refuses as the cost of others is unknown, reads the counters and tries again.
-    async fn reserve(&self, quote: &Quote, flight: Flight<'_>) -> Result<RecordedCall> {
+    async fn reserve(&self, quote: &Quote, flight: Flight<'_>) -> GatewayResult<RecordedCall> {
         let request = quote.request();
         let claim = request.claim();
         let what = request.label();
@@ -406,7 +401,7 @@ impl Gateway {
         call: Option<RecordedCall>,
         quote: &Quote,
         taken: Result<StoredResponse, ServiceError>,
-    ) -> Result<StoredResponse> {
+    ) -> GatewayResult {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
         let is_settled = self.settle(call, cost, &outcome_label(&taken, (self.clock)()));
         if is_settled.is_err() {
@@ -460,7 +455,7 @@ impl Gateway {
 
     /// Reads the counters before the first call of a run that needs a licence, and before one that
     /// may cost more than a request: if its response is lost, only readings show its cost.
-    async fn read_counters_before(&self, quote: &Quote) -> Result<()> {
+    async fn read_counters_before(&self, quote: &Quote) -> GatewayResult<()> {
         // A budget never allows a call without a known limit.
         let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone does not start a new day of the budget.
