@@ -1,6 +1,6 @@
 //! Starts the app on a service, on the embedded demo service, or on reports saved in files.
 
-use super::setup::session;
+use super::query::session;
 use super::show;
 use super::*;
 use crate::app::message::DocumentReports;

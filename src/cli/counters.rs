@@ -101,7 +101,7 @@ fn format(typed: &str) -> Result<StatementFormat, &'static str> {
 fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, &'static str, Vec<CallCost>)> {
     let first = month.unwrap_or_else(|| setup.gateway.now().to_zoned(TimeZone::UTC).date().first_of_month());
     let month = first.strftime("%Y-%m").to_string();
-    let mut costs = runtime()?.block_on(setup.gateway.costs(first.to_zoned(TimeZone::UTC)?.timestamp()))?;
+    let mut costs = setup.runtime.block_on(setup.gateway.costs(first.to_zoned(TimeZone::UTC)?.timestamp()))?;
     costs.retain(|cost| cost.day.starts_with(&month));
     Ok((month, if setup.gateway.team.is_some() { "team" } else { "machine" }, costs))
 }
@@ -184,13 +184,12 @@ impl UsageArgs {
         let setup = setup(common, Spending::default())?;
         let last = setup.gateway.now().to_zoned(TimeZone::UTC).date();
         let before = |days: u8| last.saturating_sub(i64::from(days).days());
-        let runtime = runtime()?;
         let mut usage = UsageDetails::default();
         // The latest days come first.
         for after in (0..self.days).step_by(DAYS_PER_CALL.into()) {
             let first = before(self.days.min(after + DAYS_PER_CALL) - 1);
             let request = Request::Usage { first, last: before(after) };
-            match runtime.block_on(fetch(&setup, &request, true)) {
+            match fetch(&setup, &request, true) {
                 Ok(got) => {
                     let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::Malformed.error(why))?;
                     usage = usage.plus(part);

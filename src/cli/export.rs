@@ -81,13 +81,12 @@ impl ExportArgs {
             let requests = to_send.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
             return print_dry_run(setup, requests, self.refresh, None);
         }
-        let runtime = runtime()?;
         let mut sources = Vec::new();
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
                 (ExportInput::Saved(source), _) => *source,
                 (ExportInput::Of(identifier, file), Some(setup)) => {
-                    ExportSource { file, ..runtime.block_on(self.fetch(setup, identifier))? }
+                    ExportSource { file, ..self.fetch(setup, identifier)? }
                 }
                 (ExportInput::Of(..), None) => return Ok(()),
             };
@@ -163,8 +162,8 @@ impl ExportArgs {
         Ok(files)
     }
 
-    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> Result<ExportSource> {
-        let got = fetch(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
+    fn fetch(&self, setup: &Setup, identifier: Identifier) -> Result<ExportSource> {
+        let got = fetch(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh)?;
         let notes = setup.gateway.store.notes_on(&identifier)?;
         let origin = setup.gateway.client.profile().name.to_owned();
         let received = Some(got.received);

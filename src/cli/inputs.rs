@@ -1,7 +1,7 @@
 //! Arguments that commands share: spending, confirmation, pane, hashes, identifiers, documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
-use super::setup::show_progress;
+use super::query::show_progress;
 use super::{CliError, Common, FailureKind, exit};
 use crate::report::identifier::Sha256;
 use crate::report::{Body, Pane};

@@ -66,8 +66,8 @@ impl LedgerArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         let profile = config.profile()?;
-        let store = super::setup::open_for_reading(&folders.store)?;
-        let service = super::setup::service_of(&profile);
+        let store = open_for_reading(&folders.store)?;
+        let service = service_of(&profile);
         if self.team {
             return self.print_team(&super::team::team(&config)?, &service);
         }

@@ -8,7 +8,6 @@ use crate::report::page::{NO_WAY_ON, Page, PageEnd, PageEntry, PageError, Report
 use crate::report::{GroupEntry, GroupPage, Retention};
 use crate::request::GroupList;
 use crate::runtime::{load_group, load_list};
-use tokio::runtime::Runtime;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("list"))]
@@ -100,13 +99,12 @@ impl ListArgs {
         // All arguments are checked before any call.
         let files = read_subjects(&self.files, parse_sha256, parse_sha256)?;
         let is_asking = files.iter().any(|file| matches!(file, Subject::Service(_)));
-        let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
-        let asking = is_asking.then(prepare).transpose()?;
-        if let Some((setup, _)) = asking.as_ref().filter(|_| self.spending.dry_run) {
+        let asking = is_asking.then(|| setup(common, self.spending)).transpose()?;
+        if let Some(setup) = asking.as_ref().filter(|_| self.spending.dry_run) {
             return self.dry_run(setup, &files);
         }
         let listed = each(common, files, |file| match (file, &asking) {
-            (Subject::Service(file), Some((setup, runtime))) => self.list(setup, runtime, &file),
+            (Subject::Service(file), Some(setup)) => self.list(setup, &file),
             (Subject::Service(_), None) => Ok(()),
             (Subject::Saved(document), _) => {
                 let reports = document.reports.iter();
@@ -115,17 +113,17 @@ impl ListArgs {
                 document.outcome()
             }
         });
-        asking.map_or(Ok(()), |(setup, _)| print_cost(&setup))?;
+        asking.as_ref().map_or(Ok(()), print_cost)?;
         listed
     }
 
     /// Prints also paid pages before a failure, and stored reports that no page lists.
-    fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
+    fn list(&self, setup: &Setup, file: &Sha256) -> anyhow::Result<()> {
         let store = &setup.gateway.store;
         let service = &setup.gateway.service;
         let price = Plan::of_reports(1, &setup.entitled).to_string();
         let mut listed = ListOutput { file: Some(file.to_string()), more: true, price, ..ListOutput::default() };
-        let mut pages = self.pages(setup, runtime, file, &mut listed);
+        let mut pages = self.pages(setup, file, &mut listed);
         // A refresh that fails must not print the old list instead.
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
@@ -146,7 +144,7 @@ impl ListArgs {
         pages.and(printed)
     }
 
-    fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
+    fn pages(&self, setup: &Setup, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
         let listing = gateway.client.profile().listing;
         let mut cursor = None;
@@ -163,7 +161,7 @@ impl ListArgs {
                 Err(GatewayError::NotStored) if !may_send => return Ok(()),
                 Err(GatewayError::NotStored) => {
                     fetched += 1;
-                    runtime.block_on(fetch(setup, &request, refresh))?
+                    fetch(setup, &request, refresh)?
                 }
                 stored => stored?,
             };
@@ -372,7 +370,6 @@ impl FilesArgs {
 
     /// Fetches the first page, or all that are not stored; those before a failure stay.
     fn fetch(&self, setup: &Setup, list: GroupList, pages: &mut Vec<(Timestamp, GroupPage)>) -> Result<()> {
-        let runtime = runtime()?;
         for _ in 0..MAX_PAGES {
             let cursor = pages.last().map(|(_, page)| page.end.cursor.clone());
             let is_repeated = pages.iter().rev().skip(1).any(|(_, page)| Some(&page.end.cursor) == cursor.as_ref());
@@ -380,7 +377,7 @@ impl FilesArgs {
                 break;
             }
             let request = Request::GroupList { list, cursor: cursor.flatten() };
-            let response = runtime.block_on(fetch(setup, &request, self.refresh && pages.is_empty()))?;
+            let response = fetch(setup, &request, self.refresh && pages.is_empty())?;
             pages.push((response.received, GroupPage::of(&response.body)?));
         }
         Ok(())

@@ -20,7 +20,6 @@ mod output;
 mod pivot;
 mod query;
 mod search;
-mod setup;
 mod show;
 mod store;
 mod team;
@@ -56,10 +55,12 @@ use exit::{CliError, FailureKind};
 use inputs::{AgreedPrice, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
-use query::{OpenCost, cost, fetch, print_cost, print_dry_run, runtime, send};
+use query::{
+    OpenCost, Setup, cost, fetch, hint, open_for_reading, print_cost, print_dry_run, runtime, send, service_of, setup,
+    show_progress, store_and_service, warn,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
-use setup::{Setup, hint, open_for_reading, service_of, setup, show_progress, store_and_service, warn};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -265,7 +266,7 @@ fn keep_key_private() {
 fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Result<()> {
     runtime::survive_file_limit()?;
     app::choose_charset(common);
-    setup::IS_QUIET.store(common.quiet, Ordering::Relaxed);
+    query::IS_QUIET.store(common.quiet, Ordering::Relaxed);
     match command {
         None => app::run(sha256, common),
         Some(command) => command.run(common),

@@ -1,35 +1,191 @@
-//! Sends the requests of the commands for scripts through the gateway, with progress on a terminal
-//! and the cost at the end; or prints the price of each call in a dry run.
+//! Prepares the gateway and the store of a command, and sends its requests with progress on a
+//! terminal and the cost at the end; or prints the price of each call in a dry run.
 
-use super::output::{print, table};
-use super::setup::{Setup, hint, show_progress, warn};
-use crate::gateway::{Gateway, GatewayError, Received, StoredResponse};
-use crate::quota::{GroupBudget, Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
-use crate::request::{Quote, Request};
+use super::*;
+use crate::app::overlays::stored::describe_deletion;
+use crate::app::scan::PollPace;
+use crate::config::StoreTable;
+use crate::gateway::{Received, StoredResponse};
+use crate::log::Level;
+use crate::quota::{GroupBudget, Period, Price, SpentUnits, TeamOverride, Unit, UnitTotal, in_units};
+use crate::report::{Deletion, DeletionTarget};
+use crate::request::Quote;
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
-use crate::store::StoreError;
+use crate::service::{Client, Profile};
+use crate::store::{StoreError, service_id};
 use crate::team::TeamCopy;
-use crate::text::{bytes, count, to_visible};
-use anyhow::Result;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
+/// The service and the user's entitlements there.
+pub(super) struct Setup {
+    pub(super) gateway: Gateway,
+    /// From the config file; the service's counters may add further ones.
+    pub(super) entitled: Entitlements,
+    pub(super) pace: PollPace,
+    pub(super) spending: Spending,
+    limits: StoreTable,
+    /// Runs the calls, one after another.
+    pub(super) runtime: Runtime,
+    pub(super) remarks: Vec<String>,
+}
+
+/// Returns the setup for a script; prints the remarks on the store on standard error.
+pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
+    let (folders, config) = common.config()?;
+    let setup = Setup::new(common, &folders, &config, spending)?;
+    setup.remarks.iter().for_each(warn);
+    Ok(setup)
+}
+
+impl Setup {
+    /// Returns the setup from config and command line. A dry run never sends anything.
+    pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> Result<Self> {
+        let profile = config.profile()?;
+        let session = session();
+        let log = common.open_log(folders, config, &session);
+        log.write(
+            Level::Info,
+            "run",
+            &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
+        );
+        let is_offline = config.offline || spending.dry_run;
+        let known = config.known_keys();
+        // `api_key_command` may prompt for a password: a run that sends nothing does not run it,
+        // but knows another key, so that it never stores it.
+        let credential = if is_offline { known.first().cloned() } else { config.credential()? };
+        let client = Client::new(profile, credential)?;
+        let project = config.project.clone();
+        // Nothing has stored the arguments before this check.
+        let has_key = |text: &[u8]| client.has_key(text) || known.iter().any(|key| key.is_in(text));
+        let is_in_project = project.as_ref().is_some_and(|project| has_key(project.as_bytes()));
+        if is_in_project || std::env::args_os().any(|argument| has_key(argument.as_encoded_bytes())) {
+            return Err(GatewayError::NamesKey.into());
+        }
+        let store = Store::open_with(&folders.store, config.is_persistent())?;
+        let remarks = store.notice.clone().into_iter().collect();
+        let budget = config.budget().at_most(spending.max_cost);
+        let mut gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now).with_budget(budget);
+        gateway.is_offline = is_offline;
+        gateway.project = project;
+        gateway.per_minute = config.per_minute();
+        gateway.log = log;
+        // A dry run may ask for prices there; a store that forgets shares nothing either.
+        if !config.offline && gateway.client.profile().share && config.is_persistent() {
+            gateway.team = config.team()?.map(Arc::new);
+        }
+        if spending.incident {
+            gateway.permit(TeamOverride::Incident);
+        }
+        // Without the uploads, later look-ups are priced like any other.
+        let uploads = gateway.store.uploads(gateway.payer()).unwrap_or_default();
+        let read = gateway.store.privileges(gateway.payer()).unwrap_or_default();
+        let entitled = Entitlements { uploads, ..read.updated(config.entitlements.known()) };
+        Ok(Self {
+            gateway,
+            entitled,
+            pace: config.pace(),
+            spending,
+            limits: config.store,
+            runtime: runtime()?,
+            remarks,
+        })
+    }
+
+    /// Deletes by the limits of the config; returns remarks for the user.
+    pub(super) fn apply_retention(&self) -> Result<Vec<String>, StoreError> {
+        let StoreTable { max_age_days, max_size_mib, .. } = self.limits;
+        let store = &self.gateway.store;
+        let mut limits = Vec::new();
+        let mut remarks = Vec::new();
+        if max_age_days.is_none() && max_size_mib.is_none() {
+            return Ok(remarks);
+        }
+        let stored = store.inventory()?;
+        limits.extend(max_size_mib.map(|most| DeletionTarget::DownTo(u64::from(most.get()) << 20)));
+        if let Some(days) = max_age_days
+            && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
+        {
+            // The clock may have been set ahead.
+            if !stored.is_empty() && stored.iter().all(|thing| thing.received < before) {
+                remarks.push(format!(
+                    "Everything stored is older than store.max_age_days = {days}, by this machine's clock. It was not deleted; \
+                     behaview store remove --older-than {days}d --yes does."
+                ));
+            } else {
+                limits.push(DeletionTarget::Before(before));
+            }
+        }
+        let deletion = Deletion::of(limits, None, &stored);
+        if store.purge(&deletion)? && deletion.sizes().0 > 0 {
+            remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
+        }
+        Ok(remarks)
+    }
+}
+
+pub(super) fn session() -> String {
+    format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
+}
+
+/// Opens the store for a command without requests, and prints the outcome of repairs.
+pub(super) fn open_for_reading(folder: &Path) -> Result<Store, StoreError> {
+    let store = Store::open(folder)?;
+    store.notice.as_deref().into_iter().for_each(warn);
+    Ok(store)
+}
+
+/// Opens the store of a command without requests; returns it with its id of the service.
+pub(super) fn store_and_service(common: &Common) -> Result<(Store, String)> {
+    let (folders, config) = common.config()?;
+    Ok((open_for_reading(&folders.store)?, service_of(&config.profile()?)))
+}
+
+pub(super) fn service_of(profile: &Profile) -> String {
+    service_id(&profile.place())
+}
+
+/// Whether progress, costs and hints are left out.
+pub(super) static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows progress in the terminal's last line; with `"\r"` at its end the next text replaces it.
+pub(super) fn show_progress(words: &str, end: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\r{}\x1b[K{end}", crate::text::own(words));
+    }
+}
+
+/// Prints a cost or a hint on standard error, unless `--quiet` leaves it out.
+pub(super) fn hint(words: impl AsRef<str>) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        warn(words);
+    }
+}
+
+/// Prints a warning on standard error; ignores errors, as the result matters more.
+pub(super) fn warn(remark: impl AsRef<str>) {
+    let name = if remark.as_ref().starts_with("behaview") { "" } else { "behaview: " };
+    let _ = write!(std::io::stderr(), "{}", wrapped(&format!("{name}{}", remark.as_ref())));
+}
+
 /// Returns the stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse> {
-    let response = runtime()?.block_on(fetch(setup, request, refresh));
+    let response = fetch(setup, request, refresh);
     print_cost(setup)?;
     Ok(response?)
 }
 
 /// Returns the stored response, or the service's.
-pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse, GatewayError> {
-    let Setup { gateway, entitled, .. } = setup;
+pub(super) fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse, GatewayError> {
+    let Setup { gateway, entitled, runtime, .. } = setup;
     let quote = request.clone().quote(entitled);
     let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
     if !matches!(stored, Err(GatewayError::NotStored)) {
@@ -40,13 +196,13 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
     let progress = |received| show_received(&meter, &received);
     let call =
         async { if refresh { gateway.fetch(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
-    let response = run_call(gateway, request, call).await;
+    let response = runtime.block_on(run_call(gateway, request, call));
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
         show_progress("", "");
     }
-    gateway.share().await.into_iter().for_each(warn);
+    runtime.block_on(gateway.share()).into_iter().for_each(warn);
     if let Request::Behaviour { identifier } = request {
-        gateway.copy_notes(std::slice::from_ref(identifier)).await;
+        runtime.block_on(gateway.copy_notes(std::slice::from_ref(identifier)));
     }
     if let Some(why) = response.as_ref().ok().and_then(|response| response.remark.as_ref()) {
         warn(format!("the response {}", to_visible(why)));
@@ -152,8 +308,8 @@ pub(super) fn cost(gateway: &Gateway) -> Result<Vec<Value>> {
     Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| cost(unit, spent)).collect())
 }
 
-pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    crate::runtime::threads(1)
+pub(super) fn runtime() -> std::io::Result<Runtime> {
+    runtime::threads(1)
 }
 
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
@@ -162,7 +318,7 @@ pub(super) type OpenCost = (String, Units);
 pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<OpenCost>) -> Result<()> {
     let mut stored = BTreeSet::new();
     let mut calls = Vec::new();
-    let shared = if refresh { Vec::new() } else { find_shared(setup, &batch)? };
+    let shared = if refresh { Vec::new() } else { find_shared(setup, &batch) };
     for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
@@ -209,14 +365,11 @@ type DryRunCall = (String, Result<Price, String>);
 const STORED: &str = "stored";
 
 /// Finds requests of a dry run that the team has paid for; warns if its store does not respond.
-fn find_shared(setup: &Setup, batch: &[Request]) -> Result<Vec<(Request, TeamCopy)>> {
-    if setup.gateway.team.is_none() {
-        return Ok(Vec::new());
-    }
-    Ok(runtime()?.block_on(setup.gateway.find_shared(batch)).unwrap_or_else(|error| {
+fn find_shared(setup: &Setup, batch: &[Request]) -> Vec<(Request, TeamCopy)> {
+    setup.runtime.block_on(setup.gateway.find_shared(batch)).unwrap_or_else(|error| {
         warn(format!("{error}. Prices are without it"));
         Vec::new()
-    }))
+    })
 }
 
 fn dry_run_call(
@@ -251,8 +404,7 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
     let mut run = SpentUnits::default();
     let mut today = setup.gateway.spent_in(Period::Daily)?;
-    let group =
-        if setup.gateway.team.is_some() { runtime()?.block_on(setup.gateway.group_budgets()) } else { Vec::new() };
+    let group = setup.runtime.block_on(setup.gateway.group_budgets());
     let is_incident = setup.gateway.is_incident();
     for (covered, price) in prices.enumerate() {
         if let Some(reason) = price.verdict.refusal {

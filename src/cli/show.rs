@@ -39,9 +39,8 @@ impl ShowArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let reports = read_subjects(&self.identifiers, |text| identifier(text, common), listed)?;
         let requested = || reports.iter().filter_map(Subject::service).cloned();
-        let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
-        let prepared = requested().next().map(|_| prepare()).transpose()?;
-        if let Some((setup, _)) = prepared.as_ref().filter(|_| self.spending.dry_run) {
+        let prepared = requested().next().map(|_| setup(common, self.spending)).transpose()?;
+        if let Some(setup) = prepared.as_ref().filter(|_| self.spending.dry_run) {
             let requests = requested().map(|identifier| Request::Behaviour { identifier }).collect();
             return print_dry_run(setup, requests, self.refresh, None);
         }
@@ -49,11 +48,11 @@ impl ShowArgs {
         let shown = each(common, reports, |report| match (report, &prepared) {
             (Subject::Saved(document), _) => printer.print_saved(&document),
             (Subject::Service(_), None) => Ok(()),
-            (Subject::Service(identifier), Some((setup, runtime))) => {
+            (Subject::Service(identifier), Some(setup)) => {
                 let store = &setup.gateway.store;
                 let service = &setup.gateway.service;
                 let stored = if self.refresh { None } else { store.report(service, &identifier)? };
-                let got = runtime.block_on(fetch(setup, &Request::Behaviour { identifier }, self.refresh))?;
+                let got = fetch(setup, &Request::Behaviour { identifier }, self.refresh)?;
                 if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))
                 {
                     hint(format!("imported on {} {}", crate::text::moment(received), imported.label()));
@@ -62,7 +61,7 @@ impl ShowArgs {
             }
         });
         let ended = printer.end();
-        prepared.map_or(Ok(()), |(setup, _)| print_cost(&setup))?;
+        prepared.as_ref().map_or(Ok(()), print_cost)?;
         ended.and(shown)
     }
 }

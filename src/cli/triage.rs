@@ -109,9 +109,7 @@ impl TriageArgs {
             check_budget(&setup, &requests)?;
             let plan = Plan::of(requests.iter().map(Request::operation), &setup.entitled);
             hint(format!("sends {}, for {plan}", text::count(requests.len() as u64, "request")));
-            let runtime = runtime()?;
-            fetched =
-                each(common, requests, |request| Ok(runtime.block_on(fetch(&setup, &request, false)).map(drop)?));
+            fetched = each(common, requests, |request| Ok(fetch(&setup, &request, false).map(drop)?));
             found = files.iter().map(look).collect::<Result<_>>()?;
         }
         if self.within.is_none() {

@@ -105,7 +105,7 @@ fn max_cost(pace: PollPace, named: u64) -> OpenCost {
 fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: PollPace) -> Result<()> {
     let mut watched = ScanWatch::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
-    let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
+    let result = poll_to_the_end(setup, &mut watched, &mut reports);
     print_cost(setup)?;
     let seen = watched.seen.as_ref();
     let is_unlisted = seen.is_some_and(Analysis::is_done) && matches!(result, Ok(false));
@@ -144,16 +144,16 @@ fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: PollPace) 
     fail!(Partial, "{why}, and its polls are used up: behaview watch {file} continues, for as many calls again")
 }
 
-async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
+fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
     let listing = setup.gateway.client.profile().listing;
     let began = Instant::now();
     let mut next_page = None;
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while watched.left() > 0 {
         let request = watched.request(listing, next_page.take());
-        wait(watched, &request.clone().quote(&setup.entitled).price().short(), passed).await;
+        wait(watched, &request.clone().quote(&setup.entitled).price().short(), passed);
         let asked_at = passed();
-        let response = fetch(setup, &request, true).await;
+        let response = fetch(setup, &request, true);
         match &response {
             // Another program has the same request in flight.
             Err(GatewayError::InFlight) => {
@@ -192,7 +192,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
     Ok(false)
 }
 
-async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDuration) {
+fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
         let seconds = watched.seconds(passed());
         let left = watched.remaining_label(passed());
@@ -200,7 +200,7 @@ async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDurat
             return;
         }
         show_progress(&format!("next poll in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        std::thread::sleep(Duration::from_millis(500));
     }
 }
 
@@ -293,15 +293,16 @@ impl SubmitArgs {
             // An upload address is charged even if the upload would then exceed the budget.
             check_budget(&setup, &requests)?;
         }
-        let response = runtime()?.block_on(async {
+        let send = || {
             let mut to = None;
             if limit == UploadLimit::Large {
-                let address = upload_address(&fetch(&setup, &Request::UploadAddress, true).await?.body);
+                let address = upload_address(&fetch(&setup, &Request::UploadAddress, true)?.body);
                 let address = address.ok_or_else(|| FailureKind::Malformed.error("the response has no address"))?;
                 to = Some(UploadAddress::new(address));
             }
-            anyhow::Ok(fetch(&setup, &scan(to), true).await?)
-        });
+            anyhow::Ok(fetch(&setup, &scan(to), true)?)
+        };
+        let response = send();
         if response.is_err() || !self.watch {
             print_cost(&setup)?;
         }
