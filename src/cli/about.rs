@@ -30,14 +30,6 @@ pub(super) enum ConfigCommand {
     Check(FormatFlags),
 }
 
-// The output format.
-#[derive(Debug, Args)]
-pub(super) struct FormatFlags {
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
 impl ConfigCommand {
     pub(super) fn run(&self, common: &Common) -> Result<()> {
         match self {

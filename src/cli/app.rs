@@ -9,6 +9,7 @@ use crate::app::{LoadedReport, Model};
 use crate::config::EffectiveSetting;
 use crate::demo::{Demo, ListContent, Options};
 use crate::quota::{CONFIRM_ABOVE, Period, SpentUnits};
+use crate::report::rules::Rules;
 use crate::request::UploadLimit;
 use crate::runtime::{Display, RunExit, Signals};
 use crate::service::credential::{Credential, KeySource, key_help};
@@ -59,13 +60,11 @@ fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
     }
     let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     if let Some(identifier) = Identifier::from_input(text).filter(|_| !is_word) {
-        match show::stored(&identifier, common)? {
-            Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
+        if let Some(stored) = show::stored_only(&identifier, common)? {
+            match stored.file.or_else(|| identifier.parts().file) {
                 Some(file) => return Ok((file, Some(identifier))),
                 None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
-            },
-            None if identifier.has_documented_format() => return Err(show::not_stored(&identifier)),
-            None => {}
+            }
         }
     }
     if text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -112,8 +111,15 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Returns the path of the user's own rules; `None` if the system has no home folder.
-pub(super) fn rules_file() -> Option<PathBuf> {
+fn rules_file() -> Option<PathBuf> {
     Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
+}
+
+/// Returns the rules with the user's own, and prints the problems of these.
+pub(super) fn own_rules() -> Arc<Rules> {
+    let (rules, problems) = runtime::read_rules(rules_file().as_deref());
+    problems.iter().for_each(warn);
+    rules
 }
 
 /// Returns the model of a gateway. Today's spending is read only if it is limited.
@@ -178,13 +184,9 @@ impl OpenArgs {
 fn load(file: &OsStr, is_alone: bool, common: &Common, remarks: &mut Vec<String>) -> Result<(String, DocumentReports)> {
     let name = document::as_service_name(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::from_input) {
-        match show::stored(&identifier, common)? {
-            Some(stored) => {
-                let report = LoadedReport::new(stored.received, stored.body()?, None);
-                return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
-            }
-            None if identifier.has_documented_format() => return Err(show::not_stored(&identifier)),
-            None => {}
+        if let Some(stored) = show::stored_only(&identifier, common)? {
+            let report = LoadedReport::new(stored.received, stored.body()?, None);
+            return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
         }
     }
     if let Some(begun) = document::begin(Path::new(file)).filter(|_| is_alone) {

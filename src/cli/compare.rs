@@ -9,7 +9,7 @@ use crate::quota::{Plan, Price};
 use crate::report::Cancel;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::rules::Rules;
-use crate::runtime::{load_file, read_rules};
+use crate::runtime::load_file;
 use crate::text::ColumnWidth;
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
@@ -35,9 +35,8 @@ pub(super) struct CompareArgs {
     /// unless given
     #[arg(long, value_name = "NAME")]
     sandbox: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
     /// Print an ATT&CK Navigator layer: techniques only of the file (of several sandboxes or
     /// documents, of the one that --sandbox names), only of the others, and of both
     #[arg(long, conflicts_with_all = ["json", "pane", "only"])]
@@ -132,7 +131,7 @@ const MAX_LABEL: usize = 19;
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let mut shown = CompareOutput::default();
-        let mut gap = None;
+        let mut gap = Ok(());
         let (mut columns, files, entitled) = match document::as_service_name(&self.file) {
             Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
             None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
@@ -149,31 +148,30 @@ impl CompareArgs {
         }
         let here = self.here(&columns, &entitled)?;
         let bodies: Vec<_> = columns.iter().map(|column| column.body.clone()).collect();
-        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        problems.into_iter().for_each(warn);
+        let rules = own_rules();
         if self.navigator {
             print_layer(&columns, here, &rules)?;
-            return gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()));
+            return gap;
         }
         let matrix = Matrix::of(&bodies).with_techniques(&rules, &Cancel::default())?;
         let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
-        shown.fill(&matrix, &numbers, if self.json { Untrusted::unicode } else { |text| text.visible().into() });
-        print(self.json, &shown, || shown.text())?;
+        shown.fill(&matrix, &numbers, if self.form.json { Untrusted::unicode } else { |text| text.visible().into() });
+        print(self.form.json, &shown, || shown.text())?;
         if shown.items.is_empty() {
             hint(match matrix.items() {
                 [] => "nothing is left to compare: the reports have no items",
                 _ => "nothing is left: no item matches --only and --pane",
             });
         }
-        gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()))
+        gap
     }
 
     fn files(
         &self,
         file: &str,
         common: &Common,
-        (more, gap): (&mut bool, &mut Option<&'static str>),
+        (more, gap): (&mut bool, &mut Result<()>),
     ) -> Result<(Vec<MatrixColumn>, Vec<Sha256>, Entitlements)> {
         if !self.others.is_empty() {
             fail!(Usage, "{MIXED}");
@@ -193,14 +191,14 @@ impl CompareArgs {
             if let Some(aside) = gateway.unreadable(&list)? {
                 let price = list.quote(&entitled).price().short();
                 warn(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
-                *gap = Some("items that only that list may have are not compared");
+                *gap = Err(FailureKind::Partial.error("items that only that list may have are not compared").into());
             }
         }
         Ok((columns, files, entitled))
     }
 
     /// Returns reports of documents, each against the others, or those of a single one.
-    fn documents(&self, gap: &mut Option<&'static str>) -> Result<Vec<MatrixColumn>> {
+    fn documents(&self, gap: &mut Result<()>) -> Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::as_service_name(document).is_some()) {
             fail!(Usage, "{MIXED}");
@@ -210,7 +208,7 @@ impl CompareArgs {
             let document = document::read_of(path.as_ref(), 1 + self.others.len())?;
             document.refuse_if_other("leave it out to compare the others")?;
             if document.unread > 0 {
-                *gap = Some("unreadable documents are not compared");
+                *gap = Err(FailureKind::Partial.error("unreadable documents are not compared").into());
             }
             columns.extend(document.reports.into_iter().enumerate().map(|(entry, (identifier, here))| MatrixColumn {
                 name: identifier.as_ref().map_or_else(|| Untrusted::from(""), |named| named.parts().sandbox),

@@ -30,9 +30,8 @@ pub(super) struct CostArgs {
     /// Read the remaining quota from a saved response to the quota call (- for standard input)
     #[arg(long, value_name = "FILE")]
     balances_from: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
     #[command(flatten)]
     options: CostOptions,
     #[command(flatten)]
@@ -73,11 +72,11 @@ impl CostArgs {
         let forecast = Plan::of(operations, &entitled).forecast(&balances.unwrap_or_default(), crate::clock::now());
         let text = || forecast_text(&forecast, has_balances);
         match (self.target, forecast.plan.prices.as_slice()) {
-            (CostTarget::Operation(_), [price]) => print(self.json, price, text)?,
-            _ => print(self.json, &forecast, text)?,
+            (CostTarget::Operation(_), [price]) => print(self.form.json, price, text)?,
+            _ => print(self.form.json, &forecast, text)?,
         }
         // The text output includes the reason already; JSON gets it here.
-        let message = |short| if self.json { forecast.summary.as_str() } else { short };
+        let message = |short| if self.form.json { forecast.summary.as_str() } else { short };
         if forecast.fit == Fit::Refused {
             fail!(Refused, "{}", message("it is refused"));
         }
@@ -93,7 +92,7 @@ impl CostArgs {
         if has_limits || has_numbers || self.entitled != EntitlementTable::default() {
             fail!(Usage, "rules takes --json and nothing else");
         }
-        print(self.json, &RULES, || RULES.iter().map(rule_label).collect())
+        print(self.form.json, &RULES, || RULES.iter().map(rule_label).collect())
     }
 
     /// Returns one operation, or the items of a plan.

@@ -28,9 +28,8 @@ pub(super) struct QuotaArgs {
     /// Exit with code 6 if a day's or a month's limit is used up to this percentage
     #[arg(long, value_name = "PERCENT")]
     warn_at: Option<u64>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
 }
 
 impl QuotaArgs {
@@ -42,8 +41,8 @@ impl QuotaArgs {
         let balances = fetch_balances(&setup)?;
         let shown = CountersView::new(&balances, crate::clock::now());
         match self.by {
-            Some(by) => print_sums(&setup, (by, self.month), &shown.projections, self.json)?,
-            None => print(self.json, &shown, || counters_text(&shown))?,
+            Some(by) => print_sums(&setup, (by, self.month), &shown.projections, self.form.json)?,
+            None => print(self.form.json, &shown, || counters_text(&shown))?,
         }
         self.warn_at.map_or(Ok(()), |percent| check_use(&balances, percent))
     }
@@ -166,9 +165,8 @@ pub(super) struct UsageArgs {
     /// Days up to today, which began at 00:00 UTC; the service stores 60
     #[arg(long, value_name = "N", default_value_t = DAYS_PER_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]
     days: u8,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
 }
 
 #[derive(Serialize)]
@@ -199,7 +197,7 @@ impl UsageArgs {
         }
         print_cost(&setup)?;
         let shown = UsageOutput { first: before(self.days - 1), last, usage: &usage };
-        print(self.json, &shown, || usage_text(&usage))
+        print(self.form.json, &shown, || usage_text(&usage))
     }
 }
 

@@ -16,9 +16,8 @@ pub(super) struct DoctorArgs {
     /// to the team store
     #[arg(long)]
     online: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,7 +53,7 @@ pub(super) fn wrong(name: &'static str, kind: FailureKind, text: impl Into<Strin
 
 impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> Result<()> {
-        print_checks(self.json, &self.checks(common))
+        print_checks(self.form.json, &self.checks(common))
     }
 
     fn checks(&self, common: &Common) -> Vec<Check> {

@@ -7,7 +7,7 @@ use crate::export::file::{self, FileError};
 use crate::export::{Export, ExportSource, FORMATS, Format, Part};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::runtime::{BlockedSignals, paid_calls, read_rules};
+use crate::runtime::{BlockedSignals, paid_calls};
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 
@@ -53,11 +53,8 @@ pub(super) struct ExportArgs {
     spending: Spending,
 }
 
-enum ExportInput {
-    Saved(Box<ExportSource>),
-    /// A report of the service, with its file if the store knows it.
-    Of(Identifier, Option<Sha256>),
-}
+/// A saved report, or one of the service with its file if the store knows it.
+type ExportInput = Subject<(Identifier, Option<Sha256>), Box<ExportSource>>;
 
 fn about() -> String {
     let width = FORMATS.iter().map(|format| format.name.len()).max().unwrap_or_default();
@@ -75,7 +72,8 @@ impl ExportArgs {
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Checked before anything is paid.
         let files = self.files(&wanted, format)?;
-        let to_send: Vec<_> = wanted.iter().filter_map(to_fetch).cloned().collect();
+        let to_send: Vec<_> =
+            wanted.iter().filter_map(Subject::service).map(|(identifier, _)| identifier.clone()).collect();
         let setup = (!to_send.is_empty()).then(|| setup(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
             let requests = to_send.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
@@ -84,11 +82,11 @@ impl ExportArgs {
         let mut sources = Vec::new();
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
-                (ExportInput::Saved(source), _) => *source,
-                (ExportInput::Of(identifier, file), Some(setup)) => {
+                (Subject::Saved(source), _) => *source,
+                (Subject::Service((identifier, file)), Some(setup)) => {
                     ExportSource { file, ..self.fetch(setup, identifier)? }
                 }
-                (ExportInput::Of(..), None) => return Ok(()),
+                (Subject::Service(_), None) => return Ok(()),
             };
             match file {
                 Some(file) => self.write(format, &[source], Some(&file), setup.as_ref()),
@@ -149,8 +147,8 @@ impl ExportArgs {
         let mut known = HashSet::new();
         for wanted in wanted {
             let identifier = match wanted {
-                ExportInput::Saved(source) => source.identifier.as_ref(),
-                ExportInput::Of(identifier, _) => Some(identifier),
+                Subject::Saved(source) => source.identifier.as_ref(),
+                Subject::Service((identifier, _)) => Some(identifier),
             };
             let name = |end: &str| folder.join(file::name(identifier, None, end));
             let others = (2_u64..).map(|number| name(&format!("{number}.{}", format.extension)));
@@ -178,8 +176,7 @@ impl ExportArgs {
         setup: Option<&Setup>,
     ) -> Result<()> {
         let paid = setup.map(|setup| paid_calls(&setup.gateway, sources)).transpose()?.unwrap_or_default();
-        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        problems.iter().for_each(warn);
+        let rules = own_rules();
         let job = |cancel| Export { sources, what: self.what(), rules: &rules, paid: &paid, cancel };
         let summary = match path {
             Some(path) => {
@@ -206,13 +203,6 @@ impl ExportArgs {
     }
 }
 
-fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
-    match wanted {
-        ExportInput::Saved(_) => None,
-        ExportInput::Of(identifier, _) => Some(identifier),
-    }
-}
-
 /// Returns the reports named by the arguments; documents are split into their reports.
 fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
     let mut wanted = Vec::new();
@@ -229,9 +219,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
     let typed = |text: &str| all_of(text, &|text| identifier(text, common));
     for subject in read_subjects(identifiers, typed, |text| all_of(text, &listed))? {
         match subject {
-            Subject::Service(identifiers) => {
-                wanted.extend(identifiers.into_iter().map(|(identifier, file)| ExportInput::Of(identifier, file)))
-            }
+            Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(Subject::Service)),
             Subject::Saved(document) => {
                 match format.is_to_share() {
                     true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
@@ -243,7 +231,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
                     let origin = document.name.clone();
                     let notes = Notes::default();
                     let source = ExportSource { body, identifier, file: None, origin, received: None, notes };
-                    ExportInput::Saved(Box::new(source))
+                    Subject::Saved(Box::new(source))
                 }));
             }
         }
@@ -256,7 +244,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
     }
     // A file may be named in addition to its reports.
     let mut known = HashSet::new();
-    wanted.retain(|wanted| to_fetch(wanted).is_none_or(|identifier| known.insert(identifier.clone())));
+    wanted.retain(|wanted| wanted.service().is_none_or(|(identifier, _)| known.insert(identifier.clone())));
     Ok((wanted, unread))
 }
 

@@ -24,9 +24,8 @@ pub(super) struct ImportArgs {
     /// Replace stored reports with the same identifiers
     #[arg(long)]
     replace: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
 }
 
 #[derive(Default, Serialize)]
@@ -74,7 +73,7 @@ impl ImportArgs {
         if let Err(error) = store.index_values(&Cancel::default()) {
             warn(error.to_string());
         }
-        print(self.json, &sums, || sums.label())?;
+        print(self.form.json, &sums, || sums.label())?;
         sums.end()
     }
 }

@@ -31,6 +31,14 @@ pub(super) struct Spending {
     pub(super) json: bool,
 }
 
+// The output format.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct FormatFlags {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
 // Arguments of commands that may need a confirmation.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct AgreedPrice {
@@ -85,12 +93,12 @@ fn not_a_hash(text: &str) -> String {
 /// Maximum size of a list of identifiers, in bytes; a million identifiers are smaller.
 const MAX_LIST_BYTES: u64 = 128 << 20;
 
-pub(super) enum Subject<T> {
-    Saved(Document),
+pub(super) enum Subject<T, S = Document> {
+    Saved(S),
     Service(T),
 }
 
-impl<T> Subject<T> {
+impl<T, S> Subject<T, S> {
     pub(super) fn service(&self) -> Option<&T> {
         match self {
             Self::Service(named) => Some(named),

@@ -72,7 +72,7 @@ impl LedgerArgs {
             return self.print_team(&super::team::team(&config)?, &service);
         }
         let payer = Payer { profile: &profile.name, service: &service, key_digest: None };
-        let (time, entries) = self.time.of(store.entries(payer)?, crate::clock::now());
+        let entries = self.time.of(store.entries(payer)?, crate::clock::now());
         let (compared, last) = compare(&entries, &store.windows(payer)?).unzip();
         match self.format {
             Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&entries)?)),
@@ -83,7 +83,7 @@ impl LedgerArgs {
                 let totals = totals(&entries);
                 let shown = json!({
                     "profile": profile.name,
-                    "period": time,
+                    "period": self.time.name(),
                     "entries": entries,
                     "totals": totals,
                     // Null without readings of the counters before and after.
@@ -93,15 +93,14 @@ impl LedgerArgs {
             }
         }
     }
-}
 
-impl LedgerArgs {
     fn print_team(&self, team: &Team, service: &str) -> Result<()> {
         let now = crate::clock::now();
-        let (period, since) = match self.time {
-            LedgerTime { all: true, .. } => ("all", Timestamp::UNIX_EPOCH),
-            LedgerTime { month: true, .. } => ("month", Period::Monthly.began(now)),
-            _ => ("today", Period::Daily.began(now)),
+        let period = self.time.name();
+        let since = match period {
+            "all" => Timestamp::UNIX_EPOCH,
+            "month" => Period::Monthly.began(now),
+            _ => Period::Daily.began(now),
         };
         let costs = runtime()?.block_on(team.costs(service, since))?;
         let shown = json!({"period": period, "team": costs});
@@ -126,21 +125,24 @@ impl LedgerArgs {
 }
 
 impl LedgerTime {
-    /// Returns the name of the period, and its entries.
-    fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> (&'static str, Vec<LedgerEntry>) {
-        let last = entries.last().map(|entry| entry.session.clone());
-        let name = match self {
-            Self { all: true, .. } => return ("all", entries),
+    fn name(&self) -> &'static str {
+        match self {
+            Self { all: true, .. } => "all",
             Self { session: true, .. } => "session",
             Self { month: true, .. } => "month",
             _ => "today",
-        };
-        entries.retain(|entry| match name {
+        }
+    }
+
+    fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
+        let last = entries.last().map(|entry| entry.session.clone());
+        entries.retain(|entry| match self.name() {
+            "all" => true,
             "session" => Some(&entry.session) == last.as_ref(),
             "month" => entry.is_in(Period::Monthly, now),
             _ => entry.is_in(Period::Daily, now),
         });
-        (name, entries)
+        entries
     }
 }
 

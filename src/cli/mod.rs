@@ -49,10 +49,11 @@ use crate::store::{Store, StoredReport};
 use crate::text::{self, Untrusted, bytes, count, thousands, to_visible};
 use crate::view::Theme;
 use anyhow::{Context, Result};
+use app::own_rules;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
-use inputs::{AgreedPrice, Spending, Subject, each, parse_sha256, read_subjects};
+use inputs::{AgreedPrice, FormatFlags, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{

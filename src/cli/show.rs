@@ -82,16 +82,19 @@ pub(super) fn identifier(text: &str, common: &Common) -> Result<Identifier> {
     )
 }
 
-pub(super) fn stored(identifier: &Identifier, common: &Common) -> Result<Option<StoredReport>> {
+fn stored(identifier: &Identifier, common: &Common) -> Result<Option<StoredReport>> {
     let (store, service) = store_and_service(common)?;
     Ok(store.report(&service, identifier)?)
 }
 
-/// Returns the error of commands that open only stored reports.
-pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
-    let report = Request::Behaviour { identifier: identifier.clone() }.label();
-    let message = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
-    FailureKind::NotFound.error(message).into()
+/// Returns a report for the app, which opens only stored ones; `None` if it may be something else.
+pub(super) fn stored_only(identifier: &Identifier, common: &Common) -> Result<Option<StoredReport>> {
+    let stored = stored(identifier, common)?;
+    if stored.is_none() && identifier.has_documented_format() {
+        let report = Request::Behaviour { identifier: identifier.clone() }.label();
+        fail!(NotFound, "{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
+    }
+    Ok(stored)
 }
 
 /// Parses an identifier as listed, whatever its shape.

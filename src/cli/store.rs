@@ -1,6 +1,5 @@
 //! `behaview store`: lists, removes and imports stored items. Sends nothing.
 
-use super::about::FormatFlags;
 use super::*;
 use crate::app::overlays::stored::{describe_deletion, origin, title};
 use crate::report::{Deletion, DeletionTarget, StoredContent as Thing, StoredItem};
@@ -38,9 +37,8 @@ struct RemoveArgs {
     /// Remove everything
     #[arg(long)]
     all: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
     /// Delete the listed items; without it nothing is deleted
     #[arg(long)]
     yes: bool,
@@ -50,7 +48,7 @@ impl StoreArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         match self.command {
             None => RemoveArgs::default().run(common),
-            Some(StoreCommand::List(form)) => RemoveArgs { json: form.json, ..RemoveArgs::default() }.run(common),
+            Some(StoreCommand::List(form)) => RemoveArgs { form, ..RemoveArgs::default() }.run(common),
             Some(StoreCommand::Remove(command)) => command.run(common),
             Some(StoreCommand::Import(command)) => command.run(common),
         }
@@ -115,7 +113,7 @@ impl RemoveArgs {
         let sum = |of: fn(&StoredItem) -> u64| all.iter().map(|item| of(item)).fold(0, u64::saturating_add);
         let size = sum(|item| item.bytes);
         let on_disk = sum(|item| item.on_disk);
-        if self.json {
+        if self.form.json {
             let rows = all.iter().map(|item| row(store, item, now)).collect::<Result<Vec<_>, StoreError>>()?;
             let deleted = gone.map(|(deletion, files)| self.deleted(deletion, files));
             return print_json(&json!({"stored": rows, "bytes": size, "bytes_on_disk": on_disk, "deleted": deleted}));

@@ -1,6 +1,5 @@
 //! `behaview team`: sets up and checks the team store, and prints its contents. Calls no service.
 
-use super::about::FormatFlags;
 use super::doctor::{Check, good, print_checks, warning, wrong};
 use super::exit::kind_of_team;
 use super::store::age;
@@ -43,9 +42,8 @@ struct RetentionArgs {
     /// Remove all but the newest, up to this size
     #[arg(long, value_name = "MIB")]
     down_to_mib: Option<u32>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
     /// Remove them; without it nothing is removed
     #[arg(long)]
     yes: bool,
@@ -61,9 +59,8 @@ struct BudgetArgs {
     /// Of these, units that are spent for incidents only
     #[arg(long, value_name = "N", requires = "units", default_value_t = 0)]
     reserve: u64,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormatFlags,
 }
 
 impl TeamArgs {
@@ -92,7 +89,7 @@ impl RetentionArgs {
         }
         let RemovedResponses { responses, bytes: size, .. } = removed;
         let shown = json!({"done": self.yes, "responses": responses, "bytes": size});
-        print(self.json, &shown, || {
+        print(self.form.json, &shown, || {
             let verb = if self.yes { "Removed" } else { "Would be removed" };
             format!("{verb} from {}: {}, {}\n", team.label(), count(responses, "response"), bytes(size))
         })?;
@@ -184,7 +181,7 @@ impl BudgetArgs {
             runtime.block_on(team.set_budget(service, period, limit.map(|limit| (limit, self.reserve))))?;
         }
         let budgets = runtime.block_on(team.budgets(service))?;
-        print(self.json, &json!({"budgets": budgets}), || {
+        print(self.form.json, &json!({"budgets": budgets}), || {
             let cells = |budget: &GroupBudget| {
                 let GroupBudget { limit, reserve, spent, .. } = *budget;
                 let [limit, reserve, spent, left] = [limit, reserve, spent, limit.saturating_sub(spent)].map(thousands);

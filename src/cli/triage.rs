@@ -8,7 +8,7 @@ use crate::quota::Plan;
 use crate::report::Retention;
 use crate::report::attributes::AT_LEAST;
 use crate::request::Artifact;
-use crate::runtime::{read_rules, triage};
+use crate::runtime::triage;
 use crate::triage::{HEADINGS, TriagedFile, rank};
 use std::collections::HashMap;
 
@@ -90,8 +90,7 @@ impl TriageArgs {
         let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
         let files = self.files(named, &expirations, setup.gateway.now())?;
         setup.gateway.store.index_values(&Cancel::default())?;
-        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        problems.iter().for_each(warn);
+        let rules = own_rules();
         let look = |file: &Sha256| {
             let found = triage(&setup.gateway, (file, files.len()), &rules, &Cancel::default())?;
             anyhow::Ok(found.with_context(|| format!("{file} could not be read"))?)

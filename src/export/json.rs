@@ -1,7 +1,7 @@
 //! Writes reports as strict JSON in the service's envelope, with `notes`, `decoded` texts and names
 //! of lists `perhaps_cut` by the service beside the attributes; or as JSON lines.
 
-use super::opened::{ExportRow, MergedReports, OpenedReport};
+use super::opened::{self, ExportRow, MergedReports, OpenedReport};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::index::{Section, SectionForm};
 use crate::report::indicators::MergedIndicator;
@@ -73,7 +73,7 @@ fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
 
 /// Returns the member `decoded` of a row, without a value if the row hides no text.
 fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
-    let texts = list(row.decoded().iter().map(literal));
+    let texts = list(opened::decoded(&row.record).iter().map(literal));
     ("decoded", Some(texts).filter(|texts| texts != "[]"))
 }
 
@@ -88,7 +88,7 @@ fn write_sections(
     let report = &opened.report;
     for number in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some(section) = report.section(number).filter(|section| passes_filter(section)) else { continue };
-        opened.check_cancel()?;
+        opened.job.cancel.check()?;
         let is_single = matches!(section.form, SectionForm::Loose | SectionForm::Scalar);
         let is_head = section.form == SectionForm::Scalar && matches!(section.name.as_bytes(), b"id" | b"type");
         let rows = opened.rows(number);

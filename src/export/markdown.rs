@@ -1,6 +1,6 @@
 //! Writes Markdown; all text of a report is in code spans, and so never markup or a link.
 
-use super::opened::{ExportRow, MergedReports, OpenedReport};
+use super::opened::{ExportRow, MergedReports, OpenedReport, decoded};
 use super::plain::process;
 use super::{Export, Summary, harmless};
 use crate::report::attributes::{CODE, HIDDEN, PASSWORD, ValueShape};
@@ -120,8 +120,8 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
             _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
         };
     });
-    let mut decoded = row.decoded().into_iter();
-    written.and_then(|()| decoded.try_for_each(|text| writeln!(out, "{indent}  - decoded {}", value(pane, &text))))
+    let mut hidden = decoded(&row.record).into_iter();
+    written.and_then(|()| hidden.try_for_each(|text| writeln!(out, "{indent}  - decoded {}", value(pane, &text))))
 }
 
 fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! Writes a MISP event per file, indicators as attributes; the same reports give the same UUIDs.
 
-use super::opened::{Correlations, MergedReports, OpenedReport};
-use super::verdict::techniques;
+use super::opened::{Correlations, MergedReports, OpenedReport, techniques};
 use super::{Export, Summary, list, object, own_literal};
 use crate::report::Note;
 use crate::report::identifier::Sha256;
@@ -36,7 +35,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
     for (number, (file, reports)) in files.into_iter().enumerate() {
         out.write_all(if number == 0 { b"" } else { b",\n" })?;
-        let merged = MergedReports::carried(reports.into_iter().map(Ok))?;
+        let merged = MergedReports::carried(job, reports)?;
         summary.left_out += merged.left_out;
         summary.rows += write_event(file.as_ref(), &merged, out)?;
     }
@@ -95,7 +94,7 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
     let (alone, joined): (Vec<_>, Vec<_>) = merged.found.iter().partition(|found| writing.beside(found).is_empty());
     let mut comma = "";
     for found in alone {
-        merged.check_cancel()?;
+        merged.job.cancel.check()?;
         write!(out, "{comma}{}", writing.attribute(found, None))?;
         comma = ",\n";
     }
@@ -142,7 +141,7 @@ impl<'a> MispEvent<'a> {
         let mut objects = Vec::new();
         // The object of a hash contains its paths.
         for found in joined.iter().filter(|found| found.kind() != Kind::Path) {
-            self.merged.check_cancel()?;
+            self.merged.job.cancel.check()?;
             let beside = self.beside(found).to_vec();
             let of = found.value().legible();
             let (template, relation) = match found.kind() {

@@ -18,7 +18,6 @@ mod opened;
 mod plain;
 mod statement;
 mod stix;
-mod verdict;
 
 pub use plain::{harmless, line};
 pub use statement::{Statement, StatementFormat};
@@ -201,7 +200,7 @@ impl<'a> Export<'a> {
 
     /// Returns the indicators of all reports, and the reports themselves.
     pub fn merged(&'a self) -> io::Result<(Vec<MergedIndicator>, Vec<Report>)> {
-        let MergedReports { found, opened, .. } = MergedReports::of(self.opened())?;
+        let MergedReports { found, opened, .. } = MergedReports::of(self, self.opened().collect::<io::Result<_>>()?)?;
         Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
     }
 
@@ -212,7 +211,7 @@ impl<'a> Export<'a> {
         mut write_report: impl FnMut(&OpenedReport<'_>, &mut dyn Write) -> io::Result<()>,
         mut write: impl FnMut(&MergedReports<'_>, &MergedIndicator, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Summary> {
-        let merged = MergedReports::of(self.opened())?;
+        let merged = MergedReports::of(self, self.opened().collect::<io::Result<_>>()?)?;
         let mut summary = Summary { rows: merged.found.len() as u64, ..Summary::default() };
         for opened in &merged.opened {
             write_report(opened, out)?;

@@ -1,8 +1,7 @@
 //! Writes layers of the ATT&CK Navigator (format 4.5): how many sandboxes or files show each
 //! technique, with its rows; or a difference, which colours techniques by the side showing them.
 
-use super::opened::OpenedReport;
-use super::verdict::technique;
+use super::opened::{OpenedReport, technique};
 use super::{Export, Part, Summary, line};
 use crate::report::attack::{AttackDomain, Technique, named_tactics};
 use crate::report::attributes::TREE_TECHNIQUES;
@@ -114,7 +113,7 @@ impl NavigatorLayers {
             let sandbox = if is_tree { section.name.visible_cut(100).into() } else { opened.sandbox() };
             let tactics = if is_tree { named_tactics(&opened.report, &section.name) } else { BTreeMap::new() };
             for row in opened.rows(number) {
-                opened.check_cancel()?;
+                opened.job.cancel.check()?;
                 let at = RowPlace { section: number, row: *row as usize };
                 let record = opened.report.record(at);
                 let ids = match is_listed {
@@ -135,7 +134,7 @@ impl NavigatorLayers {
             format!("{}{}", on.unwrap_or_default(), note.text.visible().disarmed())
         }));
         for (at, _, rule) in opened.findings() {
-            opened.check_cancel()?;
+            opened.job.cancel.check()?;
             for id in rule.attack.iter().filter(|id| id.starts_with("T1")) {
                 let name = Untrusted::from(rule.name.as_str()).visible().disarmed();
                 let text = || format!("{} by rule, {name}: {}", rule.severity.name(), row_text(opened, at));

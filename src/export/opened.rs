@@ -1,9 +1,9 @@
-//! A report opened for export: its selected rows, their findings, and the notes on them.
+//! A report opened for export: its selected rows, their findings, and the notes on them; and what
+//! several mean in the vocabulary of STIX: techniques, indicators, and the reasons to block these.
 
-use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, Part};
 use crate::report::attributes::ValueMeaning;
-use crate::report::indicators::{Kind, MergedIndicator, Merger, Sighting, hash, same};
+use crate::report::indicators::{ITSELF, Kind, MergedIndicator, Merger, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
 use crate::report::page::SampleVerdict;
@@ -53,13 +53,6 @@ pub(super) struct ExportRow<'a> {
     pub(super) is_perhaps_cut: bool,
 }
 
-impl ExportRow<'_> {
-    /// Returns the texts decoded from the command lines among its values.
-    pub(super) fn decoded(&self) -> Vec<Untrusted> {
-        decoded(&self.record)
-    }
-}
-
 /// Returns the texts decoded from the command lines among a row's values.
 pub(super) fn decoded(row: &Record<'_>) -> Vec<Untrusted> {
     let mut found = Vec::new();
@@ -104,7 +97,7 @@ impl<'a> OpenedReport<'a> {
                 continue;
             }
             for row in self.report.each_row(number).take(end) {
-                self.check_cancel()?;
+                self.job.cancel.check()?;
                 let item = self.report.item(number, &row.decoded());
                 let note = item.and_then(|item| notes.on_item(&item));
                 if let Some(note) = note.filter(|_| self.rows.contains(number, row.place.row)) {
@@ -164,14 +157,13 @@ impl<'a> OpenedReport<'a> {
             let Some(found) = self.report.section(section) else { continue };
             let mut rows: Vec<_> = self.rows(section).iter().map(|row| *row as usize).collect();
             rows.sort_by_key(|row| order.position(section, *row));
-            let pane = found.pane();
             let depths = found.depths();
             let mut parents = Parents::default();
             let mut next = 0;
             // The depths of the processes that were written and whose children may follow.
             let mut above = Vec::new();
             for row in rows {
-                self.check_cancel()?;
+                self.job.cancel.check()?;
                 let place = RowPlace { section, row };
                 let depth = depths.get(row).unwrap_or_default();
                 // Rows that are left out end their siblings' subtrees as well.
@@ -186,24 +178,19 @@ impl<'a> OpenedReport<'a> {
                     Some(member) if found.name.is_empty() => (member, None),
                     member => (found.name.clone(), member),
                 };
-                let depth = depths.get(row);
-                let parent = parents.of(row, depths);
-                let rule = self.rule(place);
-                let note = self.notes.get(&place).copied();
-                let is_perhaps_cut = found.is_perhaps_cut();
                 write(ExportRow {
-                    pane,
+                    pane: found.pane(),
                     place,
                     record,
                     attribute,
                     member,
-                    depth,
-                    parent,
+                    depth: depths.get(row),
+                    parent: parents.of(row, depths),
                     steps,
                     is_orphan,
-                    rule,
-                    note,
-                    is_perhaps_cut,
+                    rule: self.rule(place),
+                    note: self.notes.get(&place).copied(),
+                    is_perhaps_cut: found.is_perhaps_cut(),
                 })?;
             }
         }
@@ -274,7 +261,7 @@ impl<'a> OpenedReport<'a> {
         let places = sections.flat_map(|(section, known)| {
             self.rows(section).iter().map(move |row| (&known.name, RowPlace { section, row: *row as usize }))
         });
-        let written = places.filter(|(name, place)| verdict::is_represented(name, *place, &self.report)).count() as u64;
+        let written = places.filter(|(name, place)| is_represented(name, *place, &self.report)).count() as u64;
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
         found.without.saturating_sub(written) + alone
     }
@@ -293,7 +280,7 @@ impl<'a> OpenedReport<'a> {
     pub(super) fn digest(&self) -> io::Result<String> {
         let mut hash = Sha256::new();
         for window in self.report.body.chunks(body::WINDOW) {
-            self.check_cancel()?;
+            self.job.cancel.check()?;
             hash.update(window);
         }
         Ok(hex(hash.finalize()))
@@ -308,14 +295,10 @@ impl<'a> OpenedReport<'a> {
     pub(super) fn is_sample(&self, value: &Untrusted) -> bool {
         self.sample().is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
     }
-
-    /// Stops with an error once the job is cancelled.
-    pub(super) fn check_cancel(&self) -> io::Result<()> {
-        Ok(self.job.cancel.check()?)
-    }
 }
 
 pub(super) struct MergedReports<'a> {
+    pub(super) job: &'a Export<'a>,
     pub(super) opened: Vec<OpenedReport<'a>>,
     pub(super) found: Vec<MergedIndicator>,
     /// Number of rows that STIX and MISP cannot represent.
@@ -323,33 +306,26 @@ pub(super) struct MergedReports<'a> {
 }
 
 impl<'a> MergedReports<'a> {
-    pub(super) fn of(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
-        let opened = opened.collect::<io::Result<Vec<_>>>()?;
+    pub(super) fn of(job: &'a Export<'_>, opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
+        let is_whole = !job.what.is_indicators();
         let mut merging = Merger::default();
         let mut left_out = 0;
         for (number, report) in opened.iter().enumerate() {
             let found = report.indicators()?;
-            left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };
-            merging.add(found, report.job.cancel, |indicator| report.sighting(number, indicator))?;
+            left_out += if is_whole { report.left_out(&found) } else { 0 };
+            merging.add(found, job.cancel, |indicator| report.sighting(number, indicator))?;
         }
         let mut found = merging.sorted();
-        found.retain(|found| opened.iter().all(|report| report.job.what.has(found)));
-        Ok(Self { opened, found, left_out })
+        found.retain(|found| job.what.has(found));
+        Ok(Self { job, opened, found, left_out })
     }
 
     /// Opens indicators for STIX and MISP: without strings from memory, unless selected.
-    pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
-        let mut merged = Self::of(opened)?;
-        let is_selected =
-            |report: &OpenedReport<'_>| matches!(report.job.what, Part::OfKind(Kind::Memory) | Part::Listed(_));
-        let selects_memory = merged.opened.iter().all(is_selected);
+    pub(super) fn carried(job: &'a Export<'_>, opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
+        let mut merged = Self::of(job, opened)?;
+        let selects_memory = matches!(job.what, Part::OfKind(Kind::Memory) | Part::Listed(_));
         merged.found.retain(|found| selects_memory || found.kind() != Kind::Memory);
         Ok(merged)
-    }
-
-    /// Stops with an error once the job is cancelled.
-    pub(super) fn check_cancel(&self) -> io::Result<()> {
-        self.opened.first().map_or(Ok(()), OpenedReport::check_cancel)
     }
 
     /// Each report that names an indicator, with the indicator as found there.
@@ -362,7 +338,7 @@ impl<'a> MergedReports<'a> {
 
     /// Returns the most severe rule among those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
-        self.opened.first()?.job.rules.rule(found.rule()?)
+        self.job.rules.rule(found.rule()?)
     }
 
     /// Returns the most certain reason to block an indicator, with its rows and its report.
@@ -381,8 +357,8 @@ impl<'a> MergedReports<'a> {
     /// Names an indicator's rows; for several reports, after the name of each sandbox.
     pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
         let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
-            1 => verdict::seen_in(&report.report, indicator),
-            _ => format!("{}: {}", self.label(report), verdict::seen_in(&report.report, indicator)),
+            1 => seen_in(&report.report, indicator),
+            _ => format!("{}: {}", self.label(report), seen_in(&report.report, indicator)),
         });
         seen.collect::<Vec<_>>().join("; ")
     }
@@ -442,7 +418,7 @@ impl Correlations {
                     continue;
                 }
                 for row in opened.rows(number) {
-                    opened.check_cancel()?;
+                    opened.job.cancel.check()?;
                     let place = RowPlace { section: number, row: *row as usize };
                     let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
@@ -481,4 +457,89 @@ impl Correlations {
     pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
         self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Maximum number of verdicts, and of times of analysis, that are read.
+const MAX_VERDICTS: usize = 100;
+
+/// Returns the ATT&CK techniques of written rows, each once; empty if the job selects indicators.
+pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (section, known) in opened.report.index.sections.iter().enumerate() {
+        if has_techniques(&known.name) && !opened.job.what.is_choice() {
+            for row in opened.rows(section) {
+                let record = opened.report.record(RowPlace { section, row: *row as usize });
+                found.extend(technique(&record).filter(|_| !record.value.is_empty()));
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether an attribute lists techniques: a report's as records, a summary's as members.
+fn has_techniques(attribute: &Untrusted) -> bool {
+    matches!(attribute.as_bytes(), b"mitre_attack_techniques" | b"attack_techniques")
+}
+
+pub(super) fn technique(row: &Record<'_>) -> Option<String> {
+    let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
+    String::from_utf8(id.as_bytes().trim_ascii().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
+}
+
+/// Returns whether a row is exported without an indicator: a verdict, a technique, the run's time.
+fn is_represented(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
+    let is_technique = || has_techniques(name) && technique(&report.record(place)).is_some();
+    let is_verdict = matches!(name.as_bytes(), b"verdicts" | b"analysis_date") && place.row < MAX_VERDICTS;
+    is_verdict || is_technique()
+}
+
+/// Returns whether a text is the number of a technique or subtechnique, such as `T1547.001`.
+fn is_technique(id: &str) -> bool {
+    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, part) = id.split_once('.').unwrap_or((id, "000"));
+    whole.strip_prefix('T').is_some_and(|whole| digits(whole, 4)) && digits(part, 3)
+}
+
+pub(super) struct BlockReason {
+    pub(super) name: String,
+    pub(super) explanation: String,
+    /// How certain the reason is; 0 is the most certain.
+    pub(super) activity: usize,
+}
+
+/// Returns the reason to block an indicator, or not to. Blocked are the run file, unless found
+/// clean or without verdict and findings, and values in rows of high or medium severity, as malware
+/// contacts harmless hosts too. Values common on clean machines are never blocked.
+fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
+    let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+        let activity = match SampleVerdict::of(&opened.report) {
+            SampleVerdict::Benign => return Err("its sandbox found it clean"),
+            SampleVerdict::Malicious => 0,
+            SampleVerdict::Unknown if !opened.findings().any(|(.., rule)| rule.severity <= Severity::Medium) => {
+                return Err("it has no verdict, and no finding of high or medium severity");
+            }
+            _ => 2,
+        };
+        ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)
+    } else {
+        indicator.why_not_public().map_or(Ok(()), Err)?;
+        let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
+        let rule = rule.ok_or("no finding of high or medium severity is about it")?;
+        let label = format!("{}: {}", rule.severity.name(), rule.label());
+        (rule.name.clone(), label, usize::from(rule.severity != Severity::High))
+    };
+    Ok(BlockReason { name, explanation, activity })
+}
+
+/// Names the first rows of an indicator, `dns_lookups 1, tls 4`, counted from 1 as on the screen.
+pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
+    if indicator.places.is_empty() {
+        return ITSELF.to_owned();
+    }
+    let places = indicator.places.iter().map(|place| {
+        let name = report.section(place.section).map(|section| section.name.visible().to_string());
+        format!("{} {}", name.unwrap_or_default(), place.row + 1)
+    });
+    let decoded = if indicator.is_decoded { " (decoded)" } else { "" };
+    places.collect::<Vec<_>>().join(", ") + decoded
 }

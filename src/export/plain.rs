@@ -1,6 +1,6 @@
 //! Writes defanged plain text: a line per row below headings of report and pane, or per indicator.
 
-use super::opened::{ExportRow, OpenedReport};
+use super::opened::{ExportRow, OpenedReport, decoded};
 use super::{Export, Part, Summary};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
@@ -60,7 +60,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
         let rule = row.rule.map(marked).unwrap_or_default();
         let note = row.note.map(|note| format!("  ({})", note_text(note))).unwrap_or_default();
         writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(row.place)))?;
-        row.decoded().iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
+        decoded(&row.record).iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
     })
 }
 

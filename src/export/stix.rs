@@ -1,7 +1,6 @@
 //! Writes a STIX 2.1 bundle: observables of each sandbox, indicators to block, stable identifiers.
 
-use super::opened::{Correlations, MergedReports, OpenedReport};
-use super::verdict::{seen_in, techniques};
+use super::opened::{Correlations, MergedReports, OpenedReport, seen_in, techniques};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::canonical::{HIVES, spell_out_str};
 use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
@@ -15,7 +14,7 @@ use uuid::Uuid;
 
 /// Writes one bundle of all reports, with each object once.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let merged = MergedReports::carried(job.opened())?;
+    let merged = MergedReports::carried(job, job.opened().collect::<io::Result<_>>()?)?;
     let mut bundle = Bundle { out, written: HashSet::new(), left_out: merged.left_out };
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
@@ -133,7 +132,7 @@ impl Bundle<'_> {
         let joined = Correlations::of(std::slice::from_ref(opened))?;
         let seen = SeenThings { joined, folders: folders(&paths), paths };
         for indicator in found {
-            opened.check_cancel()?;
+            opened.job.cancel.check()?;
             let objects = self.observables(indicator, &seen)?;
             if objects.is_empty() {
                 self.left_out += indicator.alone;

@@ -7,7 +7,7 @@
 mod sections;
 
 use super::opened::{MergedReports, OpenedReport, decoded};
-use super::{Export, Part, Summary, harmless};
+use super::{Export, Summary, harmless};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::Sha256;
 use crate::report::page::{ReportSummary, SampleVerdict};
@@ -31,7 +31,6 @@ const MAX_LISTED: usize = 500;
 
 struct HtmlReport<'a> {
     merged: MergedReports<'a>,
-    what: &'a Part,
     /// Number of rows or indicators that the page only counts.
     unlisted: Cell<u64>,
 }
@@ -96,7 +95,8 @@ fn pieces(pane: Pane, row: &Row) -> Markup {
 type HtmlSection = (&'static str, &'static str, String, Markup);
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let page = HtmlReport { merged: MergedReports::of(job.opened())?, what: &job.what, unlisted: Cell::default() };
+    let merged = MergedReports::of(job, job.opened().collect::<io::Result<_>>()?)?;
+    let page = HtmlReport { merged, unlisted: Cell::default() };
     out.write_all(page.markup()?.into_string().as_bytes())?;
     let findings: usize = page.merged.opened.iter().map(|opened| opened.findings().count()).sum();
     let all = (findings + page.merged.found.len()) as u64;
@@ -153,7 +153,7 @@ impl HtmlReport<'_> {
     /// Returns the page; one of indicators has no other section.
     fn markup(&self) -> io::Result<Markup> {
         let mut sections: Vec<_> = self.indicators()?.into_iter().collect();
-        if !self.what.is_indicators() {
+        if !self.merged.job.what.is_indicators() {
             sections.insert(0, self.findings()?);
             sections.extend(self.processes()?);
             sections.extend(self.techniques()?);

@@ -5,7 +5,7 @@ use super::{
     HtmlReport, HtmlSection, Inert, MAX_LISTED, anchor, badge, copy_button, decoded_lines, note_mark, pieces, rule_mark,
 };
 use crate::export::Part;
-use crate::export::opened::OpenedReport;
+use crate::export::opened::{MergedReports, OpenedReport};
 use crate::report::attack::{Technique, rank};
 use crate::report::compare::{MAX_COLUMNS, Matrix, SeenFilter};
 use crate::report::indicators::MergedIndicator;
@@ -58,7 +58,7 @@ impl HtmlReport<'_> {
         let mut found = BTreeMap::<(usize, Severity, &str), RuleRows<'_>>::new();
         for (report, opened) in self.merged.opened.iter().enumerate() {
             for (place, number, rule) in opened.findings() {
-                opened.check_cancel()?;
+                opened.job.cancel.check()?;
                 let new = || RuleRows { number, rule, known: HashMap::new(), rows: Vec::new() };
                 let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name)).or_insert_with(new);
                 let next = of_rule.known.len();
@@ -118,7 +118,7 @@ impl HtmlReport<'_> {
         if self.merged.found.is_empty() {
             return Ok(None);
         }
-        self.merged.check_cancel()?;
+        self.merged.job.cancel.check()?;
         let numbered = self.merged.found.iter().enumerate();
         let (to_block, others): (Vec<_>, Vec<_>) = numbered.partition(|(_, found)| found.is_to_block());
         let as_they_are = self.command(None, "--to-block --format csv");
@@ -188,7 +188,7 @@ impl HtmlReport<'_> {
         if all == 0 {
             return Ok(None);
         }
-        self.merged.check_cancel()?;
+        self.merged.job.cancel.check()?;
         let body = html! {
             @for opened in self.merged.opened.iter().filter(|opened| length(opened) > 0) {
                 @let (all, listed) = (length(opened), length(opened).min(MAX_LISTED));
@@ -302,7 +302,7 @@ impl HtmlReport<'_> {
             (self.rest(listed.len(), found.len(), "technique", &self.command(None, "--pane techniques --format csv")))
         };
         let section = ("attack", "ATT&CK", count(found.len() as u64, "technique"), body);
-        Ok(Some(section).filter(|_| *self.what == Part::All && !found.is_empty()))
+        Ok(Some(section).filter(|_| self.merged.job.what == Part::All && !found.is_empty()))
     }
 
     /// Returns the techniques by the place of their tactic in the matrix.
@@ -317,7 +317,7 @@ impl HtmlReport<'_> {
             let sections = (0..).zip(&opened.report.index.sections);
             for (section, known) in sections.filter(|(_, known)| known.attribute.is_some_and(Attribute::is_technique)) {
                 for row in (0..known.len().min(MAX_ROWS)).map(|row| opened.report.row(section, row)) {
-                    opened.check_cancel()?;
+                    opened.job.cancel.check()?;
                     let Some(id) = row.pieces.iter().find_map(Piece::value) else { continue };
                     let id = Untrusted::from(id.as_bytes().trim_ascii());
                     found.entry((rank(&id), id)).or_default().0 += 1;
@@ -329,9 +329,10 @@ impl HtmlReport<'_> {
 
     /// Returns the items of all reports with a sign for each report; nothing for a single report.
     pub(super) fn sandboxes(&self) -> io::Result<Option<HtmlSection>> {
-        let opened = &self.merged.opened;
-        let job = opened.first().map(|first| first.job).filter(|_| *self.what == Part::All && opened.len() > 1);
-        let Some(job) = job else { return Ok(None) };
+        let MergedReports { job, opened, .. } = &self.merged;
+        if job.what != Part::All || opened.len() < 2 {
+            return Ok(None);
+        }
         let columns: Vec<_> = opened.iter().take(MAX_COLUMNS).collect();
         let bodies: Vec<_> = columns.iter().map(|one| Some(one.report.body.clone())).collect();
         let matrix = Matrix::of(&bodies).with_techniques(job.rules, job.cancel)?;
@@ -364,7 +365,7 @@ impl HtmlReport<'_> {
 
     /// Returns the calls about the file, each once, as the ledger has them.
     pub(super) fn paid(&self) -> Option<HtmlSection> {
-        let calls = self.merged.opened.first()?.job.paid;
+        let calls = self.merged.job.paid;
         let mut sums = BTreeMap::<&str, u64>::new();
         calls.iter().for_each(|call| *sums.entry(&call.unit).or_default() += call.units);
         let sums: Vec<_> = sums.iter().map(|(unit, units)| count(*units, unit)).collect();
