@@ -9,12 +9,9 @@ mod calls;
 mod compare;
 mod cost;
 mod counters;
-mod doctor;
 mod document;
 mod export;
-mod import;
 mod inputs;
-mod ledger;
 mod list;
 mod output;
 mod pivot;
@@ -210,7 +207,7 @@ commands! {
     /// operation's price
     Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
-    Ledger(ledger::LedgerArgs),
+    Ledger(counters::LedgerArgs),
     /// Print the keys of commands, with the config's changes applied; costs nothing
     Keys(about::KeysArgs),
     /// List, remove and import stored reports; costs nothing
@@ -221,7 +218,7 @@ commands! {
     #[command(subcommand)]
     Config(about::ConfigCommand),
     /// Check key, config, store and terminal, and give advice; costs nothing
-    Doctor(doctor::DoctorArgs),
+    Doctor(about::DoctorArgs),
     /// Print completions for a shell
     Completions(about::CompletionsArgs),
     /// Print the man page

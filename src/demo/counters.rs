@@ -107,19 +107,9 @@ impl SpendingAccount {
     }
 }
 
-/// Quotas that the demo shows but never spends: name, limit and use of the user and the group. As
-/// at the service, the user's limit of a quota sold to groups is zero.
-type FixedQuotas = (&'static str, (u64, u64), Option<(u64, u64)>);
-const FIXED: [FixedQuotas; 8] = [
-    ("intelligence_searches_monthly", (0, 12), Some((1_000, 163))),
-    ("intelligence_downloads_monthly", (0, 5), Some((300, 62))),
-    ("intelligence_hunting_rules", (0, 3), Some((25, 18))),
-    ("intelligence_retrohunt_jobs_monthly", (0, 0), Some((10, 2))),
-    ("intelligence_graphs_private", (0, 1), Some((20, 21))),
-    ("intelligence_vtdiff_creation_monthly", (0, 0), Some((100, 7))),
-    ("cases_creation_monthly", (20, 0), None),
-    ("collections_creation_monthly", (100, 2), None),
-];
+/// Quotas that the demo shows but never spends. As at the service, the user's limit of a quota sold
+/// to groups is zero.
+const FIXED: &str = include_str!("../../assets/demo/quotas.json");
 
 pub(super) const GROUP: &str = "demo_response_team";
 
@@ -172,15 +162,12 @@ impl Counters {
     }
 
     pub(crate) fn quotas(&self, licence: bool) -> Value {
-        let mut quotas = Map::new();
+        let mut quotas: Map<String, Value> = serde_json::from_str(FIXED).unwrap_or_default();
         let amounts = |all: &PeriodAmounts| [all.hourly, all.daily, all.monthly];
         let pairs = |account: &SpendingAccount| amounts(&account.allowed).into_iter().zip(amounts(&account.used));
         let both = pairs(&self.user).zip(pairs(&self.group));
         for (name, (user, group)) in ["hourly", "daily", "monthly"].into_iter().zip(both) {
             quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
-        }
-        for (name, user, group) in FIXED {
-            quotas.insert(name.to_owned(), quota(user, group));
         }
         let SpendingAccount { allowed, used, .. } = &self.scans;
         let monthly = if licence { allowed.monthly } else { 0 };

@@ -95,7 +95,7 @@ fn cursor_at(path: &str, row: usize) -> String {
 /// Answers with the files that were not deleted, ordered by their hash.
 pub(super) fn files(_: &str, context: &mut Context) -> DemoResult {
     let scans = &context.state.scans;
-    let all = context.service.archive.iter().chain(&scans.files).map(|file| (&file.sha256, file));
+    let all = every_file(context).rev().map(|file| (&file.sha256, file));
     let all: BTreeMap<_, _> = all.filter(|(sha256, _)| !scans.deleted.contains_key(*sha256)).collect();
     let all: Vec<_> = all.into_values().collect();
     let object = |row: usize| all.get(row).map(|file| file_object(file, context).to_string()).unwrap_or_default();
@@ -206,11 +206,13 @@ pub(super) fn artifact(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::new(content_type, bytes))
 }
 
-/// Returns a file that is embedded or was submitted, deleted or not.
+/// Returns the submitted files, then the embedded ones, deleted or not.
+fn every_file<'a>(context: &'a Context) -> impl DoubleEndedIterator<Item = &'a PrivateFile> {
+    context.state.scans.files.iter().chain(&context.service.archive)
+}
+
 fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoResponse> {
-    let find = |files: &'a [PrivateFile]| reports::find_file(files, sha256);
-    let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
-    found.ok_or_else(|| DemoResponse::not_found("File", sha256))
+    every_file(context).find(|file| file.sha256 == sha256).ok_or_else(|| DemoResponse::not_found("File", sha256))
 }
 
 /// Returns a file whose reports were not deleted; they can outlive it.
@@ -220,8 +222,8 @@ fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, 
 }
 
 fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoResponse> {
-    let find = |files: &'a [PrivateFile]| reports::find_report(files, id);
-    let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
+    let mut reports = every_file(context).flat_map(|file| file.reports.iter().map(move |report| (file, report)));
+    let found = reports.find(|(_, report)| report.id == id);
     let (file, report) = found.ok_or_else(|| DemoResponse::not_found("File behaviour", id))?;
     find_file(&file.sha256, context)?;
     Ok((file, report))
@@ -246,7 +248,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
         return Err(DemoResponse::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
     scans.deleted.remove(&sha256);
-    if reports::find_file(&scans.files, &sha256).is_none() {
+    if scans.files.iter().all(|file| file.sha256 != sha256) {
         let object = json!({
             "id": sha256,
             "type": "private_file",

@@ -232,24 +232,18 @@ fn date(seconds: i64) -> String {
 const MAX_DAYS: i32 = 30;
 const DAYS_RECORDED: i32 = 60;
 
+/// The user object, without the key and the licence.
+const USER: &str = include_str!("../../assets/demo/user.json");
+
 pub(super) fn user(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
     let name = &context.service.options.user;
-    let attributes = json!({
-        // As the service does: a client that reads this object has the key already.
-        "apikey": context.service.key,
-        "first_name": "Robin",
-        "last_name": "Example",
-        "status": "active",
-        "user_since": 1_704_103_200,
-        "reputation": 1,
-        "privileges": {
-            "private": { "granted": true, "inherited_from": GROUP },
-            "intelligence": { "granted": true, "inherited_from": GROUP },
-            "privatescan": { "granted": context.service.options.licence },
-            "admin": { "granted": false },
-        },
-    });
+    let mut attributes: Value = serde_json::from_str(USER).unwrap_or_default();
+    // As the service does: a client that reads this object has the key already.
+    set(&mut attributes, "apikey", context.service.key.as_str());
+    if let Some(privileges) = attributes.get_mut("privileges") {
+        set(privileges, "privatescan", json!({ "granted": context.service.options.licence }));
+    }
     Ok(DemoResponse::object("user", name, &context.link(&format!("users/{name}")), &attributes))
 }
 

@@ -75,15 +75,6 @@ pub(super) struct PrivateFile {
     pub(crate) reports: Vec<DemoReport>,
 }
 
-pub(super) fn find_file<'a>(files: &'a [PrivateFile], sha256: &str) -> Option<&'a PrivateFile> {
-    files.iter().find(|file| file.sha256 == sha256)
-}
-
-pub(super) fn find_report<'a>(files: &'a [PrivateFile], id: &str) -> Option<(&'a PrivateFile, &'a DemoReport)> {
-    let mut reports = files.iter().flat_map(|file| file.reports.iter().map(move |report| (file, report)));
-    reports.find(|(_, report)| report.id == id)
-}
-
 /// Reads the embedded files; the generated report has `rows` rows.
 pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
     Ok(EMBEDDED.iter().map(|file| read(file, rows)).collect::<Result<_, _>>()?)

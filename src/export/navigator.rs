@@ -65,10 +65,15 @@ struct NavigatorLayers {
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut layers = NavigatorLayers::default();
     let mut summary = Summary::default();
+    // A report is on the other side of a difference, or on the only side.
+    let is_there = |number: usize| match &job.what {
+        Part::Difference(here, _) => !u32::try_from(number).is_ok_and(|number| here.unbounded_shr(number) & 1 == 1),
+        _ => false,
+    };
     for (number, opened) in job.opened().enumerate() {
         let opened = opened?;
         summary.add_report(&opened.report);
-        layers.add_report(&opened, job.side(number))?;
+        layers.add_report(&opened, usize::from(is_there(number)))?;
     }
     let mut domains: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, found) in &layers.techniques {
@@ -85,18 +90,6 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
         _ => writeln!(out, "{}", Value::from(written))?,
     }
     Ok(Summary { rows: layers.techniques.len() as u64, left_out: layers.left_out, ..summary })
-}
-
-impl Export<'_> {
-    /// Returns the side of a report: 1 for those of the other side of a difference, else 0.
-    fn side(&self, report: usize) -> usize {
-        match &self.what {
-            Part::Difference(here, _) => {
-                usize::from(here.unbounded_shr(u32::try_from(report).unwrap_or(u32::MAX)) & 1 == 0)
-            }
-            _ => 0,
-        }
-    }
 }
 
 impl NavigatorLayers {

@@ -20,7 +20,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
     let id = own_id("bundle", &names.collect::<String>());
     write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"{id}\",\"objects\":[")?;
-    bundle.write(MARKING.to_owned(), MARKING_OBJECT)?;
+    bundle.write(MARKING.to_owned(), MARKING_OBJECT.trim_end())?;
     let mut summary = Summary::default();
     for (number, opened) in merged.opened.iter().enumerate() {
         let found = merged.found.iter().flat_map(MergedIndicator::sightings);
@@ -316,12 +316,7 @@ const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a
 /// TLP:AMBER+STRICT as defined by OASIS: a private report is for the own organisation.
 const MARKING: &str = "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003";
 
-const MARKING_OBJECT: &str = concat!(
-    r#"{"type":"marking-definition","spec_version":"2.1","id":"marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003","#,
-    r#""created":"2022-10-01T00:00:00.000Z","name":"TLP:AMBER+STRICT","extensions":"#,
-    r#"{"extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d":"#,
-    r#"{"extension_type":"property-extension","tlp_2_0":"amber+strict"}}}"#
-);
+const MARKING_OBJECT: &str = include_str!("../../assets/stix/marking.json");
 
 /// Returns the common properties of an object, with its marking; `id` begins with the type.
 fn begun(id: &str) -> [Member<'static>; 4] {
