@@ -7,6 +7,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
+use super::Options;
 use super::http::set;
 
 /// An amount for each period: a limit, or the amount spent. Periods are in UTC.
@@ -122,20 +123,15 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn new(
-        user: PeriodAmounts,
-        group: PeriodAmounts,
-        group_spent: u64,
-        scans: ScanLimits,
-        now: DateTime,
-    ) -> Self {
+    pub(crate) fn new(options: &Options, now: DateTime) -> Self {
+        let Options { user_limits, group_limits, group_spent, scan_limits: scans, .. } = *options;
         let account = |allowed, used| SpendingAccount { allowed, used, now };
         let spent = PeriodAmounts { daily: group_spent, monthly: group_spent, ..PeriodAmounts::default() };
         let limits = PeriodAmounts { minute: scans.minute, hourly: u64::MAX, daily: u64::MAX, monthly: scans.monthly };
         let scanned = PeriodAmounts { monthly: scans.spent, ..PeriodAmounts::default() };
         Counters {
-            user: account(user, PeriodAmounts::default()),
-            group: account(group, spent),
+            user: account(user_limits, PeriodAmounts::default()),
+            group: account(group_limits, spent),
             scans: account(limits, scanned),
             usage: BTreeMap::new(),
         }

@@ -30,7 +30,7 @@ const MAX_BODY: usize = 33 << 20;
 const MAX_LARGE_BODY: usize = 651 << 20;
 
 /// A parsed request whose operation is not known yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct DemoCall {
     pub(crate) method: String,
     /// Path and query as sent; they may contain the key.
@@ -61,12 +61,9 @@ impl DemoCall {
             |name: &str| head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let mut call = DemoCall {
             method: head.method.to_string(),
-            target: String::new(),
-            segments: Vec::new(),
-            parameters: Vec::new(),
             header_key: header("x-apikey"),
             takes_gzip: header("accept-encoding").is_some_and(|value| value.contains("gzip")),
-            upload: None,
+            ..DemoCall::default()
         };
         call.aim(head.uri.to_string());
         let is_large = call.segments.first().is_some_and(|first| first == "large");
@@ -184,6 +181,12 @@ impl DemoResponse {
     /// `{"data":{"id","type","links","attributes"}}`
     pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Self {
         let data = json!({ "id": id, "type": kind, "links": { "self": link }, "attributes": attributes });
+        DemoResponse::json(json!({ "data": data }).to_string())
+    }
+
+    /// Returns the object of an analysis that has begun, without attributes.
+    pub(super) fn begun(kind: &str, id: &str, link: &str) -> Self {
+        let data = json!({ "id": id, "type": kind, "links": { "self": link } });
         DemoResponse::json(json!({ "data": data }).to_string())
     }
 

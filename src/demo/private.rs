@@ -106,15 +106,11 @@ pub(super) fn files(_: &str, context: &mut Context) -> DemoResult {
 pub(super) fn group_analyses(_: &str, context: &mut Context) -> DemoResult {
     let order = context.call.value("order").map(|order| format!("&order={order}"));
     let polls = context.service.options.polls;
-    let own: Vec<_> = context.state.scans.analyses.iter().rev().map(|one| (one.id.clone(), one.file.clone())).collect();
-    let own = own.into_iter().map(|(id, file)| {
-        let attributes = context.state.scans.state_of(&id, polls).unwrap_or_default();
-        (id, file, attributes)
-    });
-    let own: Vec<_> = own.collect();
+    let own = context.state.scans.analyses.iter().rev();
+    let own = own.map(|analysis| (analysis.id.clone(), analysis.file.clone(), analysis.attributes(polls)));
     let embedded = context.service.archive.iter();
     let embedded = embedded.map(|file| (analysis_id(file), file.sha256.clone(), analysis_attributes(file)));
-    let all: Vec<_> = own.into_iter().chain(embedded).collect();
+    let all: Vec<_> = own.chain(embedded).collect();
     let object = |row: usize| {
         let Some((id, file, attributes)) = all.get(row) else { return String::new() };
         let link = |path: &str| context.link(&format!("private/{path}"));
@@ -263,8 +259,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     scans.submitted.push(submitted);
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
-    let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
-    Ok(DemoResponse::json(json!({ "data": data }).to_string()))
+    Ok(DemoResponse::begun("private_analysis", &id, &link))
 }
 
 /// Returns the last analysis of a file; a list, as relationships are.
@@ -337,34 +332,32 @@ impl Scans {
     fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
         analysis.polls += 1;
-        let polls = analysis.polls;
         if let Some(file) = self.files.iter_mut().find(|file| file.sha256 == analysis.file) {
-            for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| polls >= *done_at) {
+            for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| analysis.polls >= *done_at) {
                 if file.reports.iter().all(|known| known.id != report.id) {
                     file.reports.push(report.clone());
                 }
             }
         }
-        let attributes = self.state_of(id, first)?;
-        let analysis = self.analyses.iter().find(|analysis| analysis.id == id)?;
         Some(json!({
-            "data": { "id": id, "type": "private_analysis", "attributes": attributes },
+            "data": { "id": id, "type": "private_analysis", "attributes": analysis.attributes(first) },
             "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
         }))
     }
+}
 
-    /// Returns the attributes of an analysis after its polls so far; to list it is no poll.
-    fn state_of(&self, id: &str, first: u64) -> Option<Value> {
-        let analysis = self.analyses.iter().find(|analysis| analysis.id == id)?;
-        let polls = analysis.polls;
+impl DemoAnalysis {
+    /// Returns the attributes after the polls so far; to list it is no poll.
+    fn attributes(&self, first: u64) -> Value {
+        let polls = self.polls;
         let status = match polls {
-            _ if polls + 1 >= first + analysis.reports.len() as u64 => "completed",
+            _ if polls + 1 >= first + self.reports.len() as u64 => "completed",
             1 => "queued",
             _ => "in-progress",
         };
-        let runs = (first..).zip(&analysis.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
+        let runs = (first..).zip(&self.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
         let sandboxes: Map<String, Value> = runs.collect();
-        Some(json!({ "date": analysis.begun, "status": status, "sandbox_status": sandboxes }))
+        json!({ "date": self.begun, "status": status, "sandbox_status": sandboxes })
     }
 }
 

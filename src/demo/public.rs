@@ -156,9 +156,7 @@ pub(super) fn upload(_: &str, context: &mut Context) -> DemoResult {
 }
 
 fn started(analysis: &str, context: &Context) -> DemoResponse {
-    let link = context.link(&format!("analyses/{analysis}"));
-    let data = json!({ "type": "analysis", "id": analysis, "links": { "self": link } });
-    DemoResponse::json(json!({ "data": data }).to_string())
+    DemoResponse::begun("analysis", analysis, &context.link(&format!("analyses/{analysis}")))
 }
 
 /// Returns a call's hashes: lists, with commas or spaces, in one or several parameters.

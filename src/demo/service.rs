@@ -42,8 +42,7 @@ pub(super) struct DemoService {
 impl DemoService {
     pub(crate) fn new(root: String, options: Options) -> io::Result<DemoService> {
         let clock = DemoClock { still: options.now, ahead: 0 };
-        let Options { user_limits, group_limits, group_spent, scan_limits, .. } = options;
-        let counters = Counters::new(user_limits, group_limits, group_spent, scan_limits, clock.now());
+        let counters = Counters::new(&options, clock.now());
         Ok(DemoService {
             key: options.key.clone().unwrap_or_else(fresh_key),
             archive: reports::read_embedded(options.rows)?,
