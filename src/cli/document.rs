@@ -1,20 +1,15 @@
 //! Reports saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
 
-use super::FailureKind;
+use super::*;
 use crate::app::LoadedReport;
 use crate::app::message::DocumentReports;
 use crate::export::file;
-use crate::report::Body;
 use crate::report::body::{LARGE, LARGEST, WINDOW};
 use crate::report::document::{self, DocumentError, FoundReport, decoded, is_encoded};
-use crate::report::identifier::Sha256;
-use crate::text;
-use anyhow::{Context, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 pub(super) const STANDARD_INPUT: &str = "-";
 
@@ -60,7 +55,7 @@ impl Document {
     }
 
     pub(super) fn with_remarks_printed(self) -> Self {
-        self.remarks.iter().for_each(super::warn);
+        self.remarks.iter().for_each(warn);
         self
     }
 
@@ -72,7 +67,7 @@ impl Document {
                  indicator in it, and open shows it",
                 text::to_visible(&self.name)
             );
-            super::warn(text::own(&message));
+            warn(text::own(&message));
         }
     }
 }

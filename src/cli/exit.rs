@@ -1,19 +1,15 @@
 //! Exit codes, by which scripts distinguish kinds of failure.
 
-use super::output::Output;
+use super::*;
 use crate::config::ConfigError;
-use crate::gateway::GatewayError;
-use crate::log::{Level, Log};
+use crate::log::Level;
 use crate::report::page::PageError;
 use crate::runtime::RunExit;
 use crate::service::credential::CredentialError;
 use crate::service::error::{ApiErrorKind, InvalidResponse, ServiceError};
 use crate::service::profile::ProfileError;
 use crate::team::TeamError;
-use crate::text::{self, Untrusted};
-use anyhow::Result;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Returns from the calling function with a failure of this kind and a [`format!`] message.
 macro_rules! fail {
@@ -96,7 +92,7 @@ pub(super) fn print_error(error: &anyhow::Error, log: &Log) {
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     // Quoted parts were escaped when they were inserted, and are not escaped twice.
     let causes: Vec<_> = error.chain().map(|cause| text::to_visible(cause.to_string()).to_string()).collect();
-    super::warn(text::own(&format!("{}{advice}{line}", causes.join(": "))));
+    warn(text::own(&format!("{}{advice}{line}", causes.join(": "))));
 }
 
 /// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or
@@ -135,11 +131,11 @@ pub(super) fn is_item_error(error: &anyhow::Error) -> bool {
 
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
-    let text = super::masked(&error.to_string());
+    let text = masked(&error.to_string());
     let text = text.lines().map(|line| format!("{}\n", Untrusted::from(line.trim_end()).visible())).collect::<String>();
     if error.use_stderr() {
         // clap wraps its help, and no list of values. Standard error may be closed.
-        let _ = std::io::stderr().write_all(super::wrapped(&text).as_bytes());
+        let _ = std::io::stderr().write_all(wrapped(&text).as_bytes());
     } else if let Err(error) = Output::new(false).print(text.as_bytes()) {
         return report(&error, &Log::default());
     }

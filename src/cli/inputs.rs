@@ -1,15 +1,7 @@
 //! Arguments that commands share: spending, confirmation, pane, hashes, identifiers, documents.
 
-use super::document::{self, Document, STANDARD_INPUT, is_json};
-use super::query::show_progress;
-use super::{CliError, Common, FailureKind, exit};
-use crate::report::identifier::Sha256;
-use crate::report::{Body, Pane};
-use anyhow::Result;
-use clap::Args;
-use std::collections::HashSet;
-use std::ffi::OsString;
-use std::path::Path;
+use super::document::{Document, STANDARD_INPUT, is_json};
+use super::*;
 
 /// Maximum number of characters of an argument that are shown: it may be the key.
 const MAX_SHOWN_CHARS: usize = 15;
@@ -73,7 +65,7 @@ pub(super) fn parse_sha256(text: &str) -> Result<Sha256> {
 }
 
 pub(super) fn shown(text: &str) -> String {
-    let text = super::masked(text);
+    let text = masked(text);
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,

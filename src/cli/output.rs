@@ -1,11 +1,9 @@
 //! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
-use crate::environment::variable;
-use crate::report::{Body, Index};
-use crate::runtime::{self, BlockedSignals};
-use crate::text::{self, ColumnWidth, Untrusted, escaped_json, wrap};
-use anyhow::Result;
-use serde::Serialize;
+use super::*;
+use crate::report::Index;
+use crate::runtime::BlockedSignals;
+use crate::text::{ColumnWidth, escaped_json, wrap};
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
 

@@ -36,7 +36,7 @@ struct HtmlReport<'a> {
 }
 
 /// Maximum columns of a row; the rest of a longer one is left out.
-const MAX_COLUMNS: usize = 2_000;
+const MAX_ROW_COLUMNS: usize = 2_000;
 
 /// A text without markup, links and live addresses: defanged before it is wrapped.
 struct Inert(Visible);
@@ -71,7 +71,7 @@ impl Render for Inert {
 
 /// Returns a row as its pane shows it: its label, and its text with the subject emphasised.
 fn pieces(pane: Pane, row: &Row) -> Markup {
-    let mut left = MAX_COLUMNS;
+    let mut left = MAX_ROW_COLUMNS;
     let mut cut = |text: &Untrusted| {
         let shown = text.visible_cut(left);
         left -= shown.width();

@@ -1,21 +1,14 @@
 //! The sections of the page: what the files did, the indicators, the processes, the ATT&CK matrix,
 //! which sandbox saw what, and what was paid.
 
-use super::{
-    HtmlReport, HtmlSection, Inert, MAX_LISTED, anchor, badge, copy_button, decoded_lines, note_mark, pieces, rule_mark,
-};
+use super::*;
 use crate::export::Part;
-use crate::export::opened::{MergedReports, OpenedReport};
 use crate::report::attack::{Technique, rank};
 use crate::report::compare::{MAX_COLUMNS, Matrix, SeenFilter};
 use crate::report::indicators::MergedIndicator;
-use crate::report::rules::{Rule, Severity};
-use crate::report::{Attribute, Pane, Piece, RowPlace, Section};
-use crate::text::{Untrusted, count, moment, thousands};
-use maud::{Markup, html};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::report::{Attribute, Section};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::ops::Range;
 
 /// Maximum rows of a rule; the others are counted.
