@@ -26,7 +26,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
     /// Only items of this pane
-    #[arg(long, value_name = "NAME", value_parser = super::inputs::pane)]
+    #[arg(long, value_name = "NAME", value_parser = super::document::pane)]
     pane: Option<Pane>,
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = SeenFilter::Any)]

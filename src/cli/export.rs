@@ -22,7 +22,7 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
     /// Write the rows of one pane only
-    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::inputs::pane)]
+    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::document::pane)]
     pane: Option<Pane>,
     /// Write the findings: rows that rules mark, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]

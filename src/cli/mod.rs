@@ -5,13 +5,11 @@ mod exit;
 
 mod about;
 mod app;
-mod calls;
 mod compare;
 mod cost;
 mod counters;
 mod document;
 mod export;
-mod inputs;
 mod list;
 mod output;
 mod pivot;
@@ -49,8 +47,8 @@ use anyhow::{Context, Result};
 use app::own_rules;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use document::{AgreedPrice, FormatFlags, Spending, Subject, each, parse_sha256, read_subjects};
 use exit::{CliError, FailureKind};
-use inputs::{AgreedPrice, FormatFlags, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{
@@ -178,14 +176,14 @@ commands! {
     Export(export::ExportArgs),
     /// Download an artifact of a sandbox: HTML report, network capture, event log, memory dump;
     /// costs one request
-    Download(calls::DownloadArgs),
+    Download(show::DownloadArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
     Submit(Box<watch::SubmitArgs>),
     /// Watch a file's scan until its reports are there; each poll costs one request, each page of
     /// the list one more
     Watch(watch::WatchArgs),
     /// Delete a private file at the service; costs one request
-    Delete(calls::DeleteArgs),
+    Delete(show::DeleteArgs),
     /// Rank many files by what is stored of them, with the price of what is missing; costs nothing,
     /// and with --fetch that price
     Triage(triage::TriageArgs),
@@ -205,7 +203,7 @@ commands! {
     Pivot(pivot::PivotArgs),
     /// Call any other operation of the service, and print the response as JSON; costs the
     /// operation's price
-    Api(calls::ApiArgs),
+    Api(show::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(counters::LedgerArgs),
     /// Print the keys of commands, with the config's changes applied; costs nothing
@@ -340,10 +338,9 @@ impl Common {
         Ok((folders, config))
     }
 
-    /// Returns the log, once a command has opened it; until then a log without a file.
+    /// Returns the log; one without a file if no command has opened it.
     fn log(&self) -> &Log {
-        static NOWHERE: OnceLock<Log> = OnceLock::new();
-        self.log.get().unwrap_or_else(|| NOWHERE.get_or_init(Log::default))
+        self.log.get_or_init(Log::default)
     }
 
     /// Opens the log. The command also runs without one.

@@ -89,15 +89,8 @@ impl Setup {
         let uploads = gateway.store.uploads(gateway.payer()).unwrap_or_default();
         let read = gateway.store.privileges(gateway.payer()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..read.updated(config.entitlements.known()) };
-        Ok(Self {
-            gateway,
-            entitled,
-            pace: config.pace(),
-            spending,
-            limits: config.store,
-            runtime: runtime()?,
-            remarks,
-        })
+        let (pace, limits, runtime) = (config.pace(), config.store, runtime()?);
+        Ok(Self { gateway, entitled, pace, spending, limits, runtime, remarks })
     }
 
     /// Deletes by the limits of the config; returns remarks for the user.
@@ -322,8 +315,14 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
     for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
-        let copy = shared.iter().find(|(of, _)| *of == request).map(|(_, copy)| copy.label());
-        calls.push(dry_run_call(setup, request, refresh, is_repeated, copy)?);
+        let is_stored = !refresh && (is_repeated || setup.gateway.stored(&request)?.is_some());
+        let copy = || shared.iter().find(|(of, _)| *of == request).map(|(_, copy)| copy.label());
+        let place = if is_stored { Some(STORED.to_owned()) } else { copy() };
+        let what = request.label();
+        calls.push(match place {
+            Some(place) => (what, Err(place)),
+            None => (what, Ok(price_of_sending(setup, request, refresh)?)),
+        });
     }
     let prices = || calls.iter().filter_map(|(_, price)| price.as_ref().ok());
     let verdict = verdict(setup, prices());
@@ -372,26 +371,13 @@ fn find_shared(setup: &Setup, batch: &[Request]) -> Vec<(Request, TeamCopy)> {
     })
 }
 
-fn dry_run_call(
-    setup: &Setup,
-    request: Request,
-    refresh: bool,
-    is_repeated: bool,
-    copy: Option<String>,
-) -> Result<DryRunCall> {
-    let gateway = &setup.gateway;
+fn price_of_sending(setup: &Setup, request: Request, refresh: bool) -> Result<Price> {
     let mut quote = request.quote(&setup.entitled);
-    if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
-        return Ok((quote.request().label(), Err(STORED.to_owned())));
-    }
-    if let Some(copy) = copy {
-        return Ok((quote.request().label(), Err(copy)));
-    }
-    warn_of_earlier_calls(gateway, &quote, refresh)?;
-    if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
+    warn_of_earlier_calls(&setup.gateway, &quote, refresh)?;
+    if let Some(missing) = setup.gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
         quote = quote.of_missing(missing);
     }
-    Ok((quote.request().label(), Ok(quote.price().clone())))
+    Ok(quote.price().clone())
 }
 
 /// Fails before the first call if the budget does not cover all of them.

@@ -22,7 +22,7 @@ pub(super) struct SearchArgs {
     #[arg(long)]
     json: bool,
     /// Only rows of this pane
-    #[arg(long, value_name = "NAME", value_parser = super::inputs::pane)]
+    #[arg(long, value_name = "NAME", value_parser = super::document::pane)]
     pane: Option<Pane>,
     /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
     what: Vec<OsString>,

@@ -41,6 +41,8 @@ pub(super) struct DemoCall {
     pub(crate) header_key: Option<String>,
     pub(crate) takes_gzip: bool,
     pub(crate) upload: Option<SubmittedFile>,
+    /// The response to a body that cannot be read.
+    pub(crate) bad_body: Option<DemoResponse>,
 }
 
 /// An uploaded file, without its content.
@@ -54,8 +56,8 @@ pub struct SubmittedFile {
 }
 
 impl DemoCall {
-    /// Reads a request to its end. The second part is the error of its body, if it has one.
-    pub(crate) async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoResponse>) {
+    /// Reads a request to its end.
+    pub(crate) async fn read(request: Request<Incoming>) -> DemoCall {
         let (head, body) = request.into_parts();
         let header =
             |name: &str| head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -67,10 +69,10 @@ impl DemoCall {
         };
         call.aim(head.uri.to_string());
         let is_large = call.segments.first().is_some_and(|first| first == "large");
-        let bad = |words: String| DemoResponse::error(400, "BadRequestError", words);
+        let bad = |words: String| Some(DemoResponse::error(400, "BadRequestError", words));
         let bytes = match Limited::new(body, if is_large { MAX_LARGE_BODY } else { MAX_BODY }).collect().await {
             Ok(bytes) => bytes.to_bytes(),
-            Err(error) => return (call, Err(bad(error.to_string()))),
+            Err(error) => return DemoCall { bad_body: bad(error.to_string()), ..call },
         };
         let content_type = header("content-type").unwrap_or_default();
         if content_type.starts_with("application/x-www-form-urlencoded") {
@@ -78,9 +80,9 @@ impl DemoCall {
         } else if let Some((_, boundary)) = content_type.split_once("boundary=")
             && call.read_parts(boundary.trim_matches('"'), &bytes).is_none()
         {
-            return (call, Err(bad("incomplete multipart body".to_owned())));
+            call.bad_body = bad("incomplete multipart body".to_owned());
         }
-        (call, Ok(()))
+        call
     }
 
     /// Sets path and query from an address.
@@ -236,8 +238,7 @@ async fn handle(
     service: Arc<DemoService>,
     slot: Arc<ResponseSlot>,
 ) -> io::Result<Response<Full<Bytes>>> {
-    let (call, read) = DemoCall::read(request).await;
-    let (reply, writer) = service.reply(call, read).await;
+    let (reply, writer) = service.reply(DemoCall::read(request).await).await;
     if let Some(writer) = writer {
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, reply));
         return Err(io::Error::other("a hook writes the response"));

@@ -69,17 +69,13 @@ impl DemoService {
     }
 
     /// Handles a call, then waits: a client that cancels during the delay has been charged.
-    pub(crate) async fn reply(
-        &self,
-        mut call: DemoCall,
-        read: Result<(), DemoResponse>,
-    ) -> (DemoResponse, Option<Writer>) {
-        let (reply, interference) = self.decide(&mut call, read);
+    pub(crate) async fn reply(&self, mut call: DemoCall) -> (DemoResponse, Option<Writer>) {
+        let (reply, interference) = self.decide(&mut call);
         sleep(self.options.delay + interference.delay).await;
         (reply, interference.write)
     }
 
-    fn decide(&self, call: &mut DemoCall, read: Result<(), DemoResponse>) -> (DemoResponse, Interference) {
+    fn decide(&self, call: &mut DemoCall) -> (DemoResponse, Interference) {
         let mut state = self.state();
         let path = self.redacted(&call.target);
         let route = Route::find(&call.method, &call.segments);
@@ -97,7 +93,7 @@ impl DemoService {
         let (reply, charge) = if interference.is_uncounted {
             (change.map_or_else(DemoResponse::default, |change| change(DemoResponse::default())), CallCharge::default())
         } else {
-            match self.admit(call, read, &state) {
+            match self.admit(call, &state) {
                 Err(refusal) => (refusal, CallCharge::default()),
                 Ok((route, id, charge)) => {
                     let mut context = Context { service: self, state: &mut state, call };
@@ -125,7 +121,6 @@ impl DemoService {
     fn admit(
         &self,
         call: &DemoCall,
-        read: Result<(), DemoResponse>,
         state: &ServerState,
     ) -> Result<(&'static Route, String, CallCharge), DemoResponse> {
         self.authenticate(call)?;
@@ -134,7 +129,7 @@ impl DemoService {
         if route.is_private() && !self.options.licence {
             return Err(DemoResponse::error(403, "ForbiddenError", "A private scanning license is required"));
         }
-        read?;
+        call.bad_body.clone().map_or(Ok(()), Err)?;
         let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
