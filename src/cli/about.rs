@@ -352,7 +352,7 @@ impl DoctorArgs {
             Ok((_, config)) => vec![check_file(&folders), check_service(config), check_key(config)],
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                vec![wrong("config", exit::kind_of(error), format!("{error:#}"), advice)]
+                vec![wrong("config", output::kind_of(error), format!("{error:#}"), advice)]
             }
         };
         checks.extend([check_terminal(), check_store(&folders)]);
@@ -440,8 +440,8 @@ fn check_online(common: &Common) -> Vec<Check> {
     let (balances, setup) = match online {
         Ok(online) => online,
         Err(error) => {
-            let advice = exit::advice(&error).unwrap_or_default();
-            return vec![wrong("online", exit::kind_of(&error), format!("{error:#}"), &advice)];
+            let advice = output::advice(&error).unwrap_or_default();
+            return vec![wrong("online", output::kind_of(&error), format!("{error:#}"), &advice)];
         }
     };
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.is_granted() {

@@ -42,7 +42,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     })?;
     match exit {
         RunExit::Demo => DemoArgs::default().run(common),
-        other => exit::app_result(other),
+        other => output::app_result(other),
     }
 }
 
@@ -176,7 +176,7 @@ impl OpenArgs {
         let mut model = Model::new(Service::default(), crate::clock::now());
         model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
         let open = |model: &mut Model| model.open_documents(documents);
-        exit::app_result(browse(model, None, (&folders, &config), remarks, open)?)
+        output::app_result(browse(model, None, (&folders, &config), remarks, open)?)
     }
 }
 
@@ -280,7 +280,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    exit::app_result(runtime::run(model, Some(Arc::new(gateway)), display, signals, crate::clock::now)?.0)
+    output::app_result(runtime::run(model, Some(Arc::new(gateway)), display, signals, crate::clock::now)?.0)
 }
 
 async fn serve(demo: &Demo) -> Result<()> {

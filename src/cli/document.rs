@@ -385,9 +385,9 @@ pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T)
         }
         let Err(error) = work(subject) else { continue };
         if all > 1 {
-            exit::print_error(&error, common.log());
+            output::print_error(&error, common.log());
         }
-        let is_item_error = exit::is_item_error(&error);
+        let is_item_error = output::is_item_error(&error);
         failed.push(error);
         if !is_item_error {
             break;
@@ -397,7 +397,7 @@ pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T)
     match failed.pop() {
         None => Ok(()),
         Some(error) if all == 1 => Err(error),
-        Some(error) if done == 0 => Err(exit::kind_of(&error).error(format!("none of {all} is there")).into()),
+        Some(error) if done == 0 => Err(output::kind_of(&error).error(format!("none of {all} is there")).into()),
         Some(_) => fail!(Partial, "{done} of {all} are there"),
     }
 }

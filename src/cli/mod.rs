@@ -1,7 +1,7 @@
 //! The command line: app, demo, and commands for scripts; all use one gateway and store.
 
 #[macro_use]
-mod exit;
+mod output;
 
 mod about;
 mod app;
@@ -11,7 +11,6 @@ mod counters;
 mod document;
 mod export;
 mod list;
-mod output;
 mod pivot;
 mod query;
 mod search;
@@ -29,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 pub use app::service;
-pub use exit::exit_codes;
+pub use output::exit_codes;
 
 // Shared by the commands; each begins with `use super::*`.
 use crate::environment::variable;
@@ -48,8 +47,8 @@ use app::own_rules;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use document::{AgreedPrice, FormatFlags, Spending, Subject, each, parse_sha256, read_subjects};
-use exit::{CliError, FailureKind};
 use jiff::{SignedDuration, Timestamp};
+use output::{CliError, FailureKind};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{
     OpenCost, Setup, cost, fetch, hint, open_for_reading, print_cost, print_dry_run, runtime, send, service_of, setup,
@@ -230,11 +229,11 @@ pub fn main() -> ExitCode {
     runtime::install_panic_hook();
     let (Cli { command, common }, sha256) = match parse() {
         Ok(parsed) => parsed,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return output::usage(&error),
     };
     match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit::report(&error, common.log()),
+        Err(error) => output::report(&error, common.log()),
     }
 }
 

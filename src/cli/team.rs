@@ -1,7 +1,7 @@
 //! `behaview team`: sets up and checks the team store, and prints its contents. Calls no service.
 
 use super::about::{Check, good, print_checks, warning, wrong};
-use super::exit::kind_of_team;
+use super::output::kind_of_team;
 use super::store::age;
 use super::*;
 use crate::quota::{GroupBudget, Period};

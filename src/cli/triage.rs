@@ -189,8 +189,10 @@ fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
         for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
             match Sha256::parse(word) {
                 Some(hash) if known.insert(hash.clone()) => found.push(hash),
-                Some(_) => {}
-                None => others += u64::from(is_other_hash(word)),
+                None if matches!(word.len(), 32 | 40) && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    others += 1
+                }
+                _ => {}
             }
         }
     }
@@ -205,10 +207,6 @@ fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
         }
         _ => Ok(found),
     }
-}
-
-fn is_other_hash(word: &str) -> bool {
-    matches!(word.len(), 32 | 40) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl TriageOutput<'_> {

@@ -386,7 +386,7 @@ fn password_error(error: std::io::Error) -> anyhow::Error {
             FailureKind::Usage.error("no terminal for the password; --password-file reads it from a file").into()
         }
         // Ctrl-c as a key of the raw terminal.
-        std::io::ErrorKind::Interrupted => exit::SignalExit(2).into(),
+        std::io::ErrorKind::Interrupted => output::SignalExit(2).into(),
         _ => anyhow::Error::from(error).context("the password could not be read"),
     }
 }

@@ -124,13 +124,9 @@ impl<'a> OpenedReport<'a> {
 
     /// Returns the notes on an indicator's own rows, each once; other rows only name it.
     pub(super) fn notes_about(&self, indicator: &Indicator) -> Vec<&'a Note> {
-        let mut notes: Vec<&Note> = Vec::new();
-        for note in indicator.own.iter().filter_map(|place| self.notes.get(place).copied()) {
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        notes
+        let mut known = BTreeSet::new();
+        let notes = indicator.own.iter().filter_map(|place| self.notes.get(place).copied());
+        notes.filter(|note| known.insert(&note.about)).collect()
     }
 
     /// Returns whether origin or content prove the report private; a document has any origin.

@@ -244,7 +244,7 @@ impl Bundle<'_> {
         kind: &str,
         own: impl Fn(fn(&str) -> String) -> Vec<Member<'static>>,
     ) -> io::Result<String> {
-        let id = observable_id(kind, &object(own(canonical)));
+        let id = format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, object(own(canonical)).as_bytes()));
         let json = object(begun(&id).into_iter().chain(own(own_literal)));
         self.write(id, &json)
     }
@@ -332,11 +332,6 @@ fn begun(id: &str) -> [Member<'static>; 4] {
 /// Returns the identifier of an object of this program, derived from a unique name.
 fn own_id(kind: &str, name: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OWN, name.as_bytes()))
-}
-
-/// Derives an observable's identifier from its identifying properties as JSON (RFC 8785).
-fn observable_id(kind: &str, properties: &str) -> String {
-    format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, properties.as_bytes()))
 }
 
 fn timestamp_text(when: Timestamp) -> String {
