@@ -15,11 +15,10 @@ pub(crate) mod markdown;
 mod misp;
 mod navigator;
 mod opened;
-mod plain;
 mod statement;
 mod stix;
 
-pub use plain::{harmless, line};
+pub use markdown::{harmless, line};
 pub use statement::{Statement, StatementFormat};
 
 use self::opened::{MergedReports, OpenedReport};
@@ -168,7 +167,7 @@ formats! {
     "jsonl", "jsonl", Indicators, json::write_lines, "JSON lines, one a row", ["", ""];
     "csv", "csv", Indicators, csv::write, "a table, one line a value", ["", ""];
     "md", "md", Indicators, markdown::write, "Markdown, for people", ["passwords and live addresses", "live addresses"];
-    "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator",
+    "txt", "txt", Indicators, markdown::write_plain, "plain text, defanged, one line a row as it is copied, or an indicator",
         ["fields that no pane shows", "where each was seen, findings and notes"];
     "html", "html", Page, html::write, "one HTML page for a ticket or a mail",
         ["rows without a finding or an indicator, live addresses", "indicators past the first 500 of a kind, live addresses"];
