@@ -36,14 +36,8 @@ pub struct UsedAmounts {
     pub scans: u64,
 }
 
-/// Limits of the user's private scans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScanLimits {
-    pub(crate) minute: u64,
-    pub(crate) monthly: u64,
-    /// Scans of this month before the start of the service.
-    pub spent: u64,
-}
+/// Private scans of this month before the start of the service.
+pub const SCANS_SPENT: u64 = 3;
 
 /// The machine's clock, or a stopped one, moved forward by `ahead` seconds.
 #[derive(Debug)]
@@ -114,6 +108,9 @@ const FIXED: &str = include_str!("../../assets/demo/quotas.json");
 
 pub(super) const GROUP: &str = "demo_response_team";
 
+/// Name of the user of the key.
+pub(super) const USER: &str = "demo-analyst";
+
 #[derive(Debug)]
 pub(super) struct Counters {
     pub(crate) user: SpendingAccount,
@@ -124,11 +121,11 @@ pub(super) struct Counters {
 
 impl Counters {
     pub(crate) fn new(options: &Options, now: DateTime) -> Self {
-        let Options { user_limits, group_limits, group_spent, scan_limits: scans, .. } = *options;
+        let Options { user_limits, group_limits, group_spent, .. } = *options;
         let account = |allowed, used| SpendingAccount { allowed, used, now };
         let spent = PeriodAmounts { daily: group_spent, monthly: group_spent, ..PeriodAmounts::default() };
-        let limits = PeriodAmounts { minute: scans.minute, hourly: u64::MAX, daily: u64::MAX, monthly: scans.monthly };
-        let scanned = PeriodAmounts { monthly: scans.spent, ..PeriodAmounts::default() };
+        let limits = PeriodAmounts { minute: 5, hourly: u64::MAX, daily: u64::MAX, monthly: 50 };
+        let scanned = PeriodAmounts { monthly: SCANS_SPENT, ..PeriodAmounts::default() };
         Counters {
             user: account(user_limits, PeriodAmounts::default()),
             group: account(group_limits, spent),

@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-pub use counters::{PeriodAmounts, ScanLimits, UsedAmounts};
+pub use counters::{PeriodAmounts, SCANS_SPENT, UsedAmounts};
 pub use http::{DemoResponse, SubmittedFile};
 pub use reports::DemoFile;
 pub use service::Endpoint;
@@ -49,8 +49,6 @@ pub struct Options {
     pub port: Option<u16>,
     /// API key that the service accepts; a new one unless given.
     pub key: Option<String>,
-    /// Name of the user of the key.
-    pub user: String,
     /// Number of rows of the generated report, in all its lists.
     pub rows: u64,
     pub listing: ListContent,
@@ -66,9 +64,6 @@ pub struct Options {
     pub group_limits: PeriodAmounts,
     /// Requests that colleagues in the group had spent before the start.
     pub group_spent: u64,
-    pub scan_limits: ScanLimits,
-    /// Number of polls until an analysis's first sandbox is done; each further one takes one more.
-    pub polls: u64,
     /// Unix time in seconds of a stopped clock; the machine's clock unless given.
     pub now: Option<i64>,
 }
@@ -78,7 +73,6 @@ impl Default for Options {
         Options {
             port: None,
             key: None,
-            user: "demo-analyst".to_owned(),
             rows: 2_000,
             listing: ListContent::Attributes,
             page: 4,
@@ -87,8 +81,6 @@ impl Default for Options {
             user_limits: PeriodAmounts { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
             group_limits: PeriodAmounts { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
             group_spent: 12_480,
-            scan_limits: ScanLimits { minute: 5, monthly: 50, spent: 3 },
-            polls: 2,
             now: None,
         }
     }
@@ -97,7 +89,6 @@ impl Default for Options {
 /// A call that the service received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenCall {
-    pub(crate) method: String,
     /// Path and query as sent, with every API key replaced by `<key>`.
     pub path: String,
     /// The operation of the call, if the service has it.
@@ -167,8 +158,8 @@ impl Demo {
     }
 
     /// Name of the user of the key.
-    pub fn user(&self) -> &str {
-        &self.service.options.user
+    pub fn user(&self) -> &'static str {
+        counters::USER
     }
 
     /// Returns the embedded private files, the main one first.

@@ -21,6 +21,9 @@ const RETENTION: i64 = 20 * DAY;
 
 const DAY: i64 = 86_400;
 
+/// Number of polls until an analysis's first sandbox is done; each further one takes one more.
+const FIRST_DONE: u64 = 2;
+
 /// Parses the identifier of a private file, which is its SHA-256 only.
 fn sha256(id: &str) -> Result<String, DemoResponse> {
     let is_valid = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -105,9 +108,8 @@ pub(super) fn files(_: &str, context: &mut Context) -> DemoResult {
 /// Answers with the analyses of the group, the last one first.
 pub(super) fn group_analyses(_: &str, context: &mut Context) -> DemoResult {
     let order = context.call.value("order").map(|order| format!("&order={order}"));
-    let polls = context.service.options.polls;
     let own = context.state.scans.analyses.iter().rev();
-    let own = own.map(|analysis| (analysis.id.clone(), analysis.file.clone(), analysis.attributes(polls)));
+    let own = own.map(|analysis| (analysis.id.clone(), analysis.file.clone(), analysis.attributes()));
     let embedded = context.service.archive.iter();
     let embedded = embedded.map(|file| (analysis_id(file), file.sha256.clone(), analysis_attributes(file)));
     let all: Vec<_> = own.chain(embedded).collect();
@@ -265,10 +267,9 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
 /// Returns the last analysis of a file; a list, as relationships are.
 pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
-    let polls = context.service.options.polls;
     let last = context.state.scans.analyses.iter().rfind(|analysis| analysis.file == *sha256);
     let body = if let Some(id) = last.map(|analysis| analysis.id.clone()) {
-        let polled = context.state.scans.poll(&id, polls).unwrap_or_default();
+        let polled = context.state.scans.poll(&id).unwrap_or_default();
         json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
     } else {
         let file = known_file(sha256, context)?;
@@ -280,7 +281,7 @@ pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
 
 /// Returns an analysis of a submitted file, or of an embedded one.
 pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
-    if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
+    if let Some(polled) = context.state.scans.poll(id) {
         return Ok(DemoResponse::json(polled.to_string()));
     }
     let file = context.service.archive.iter().find(|file| analysis_id(file) == id);
@@ -328,19 +329,19 @@ pub(super) struct Scans {
 }
 
 impl Scans {
-    /// Polls an analysis and lists finished sandboxes; the first is finished at poll `first`.
-    fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
+    /// Polls an analysis and lists finished sandboxes.
+    fn poll(&mut self, id: &str) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
         analysis.polls += 1;
         if let Some(file) = self.files.iter_mut().find(|file| file.sha256 == analysis.file) {
-            for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| analysis.polls >= *done_at) {
+            for (_, report) in (FIRST_DONE..).zip(&analysis.reports).filter(|(done_at, _)| analysis.polls >= *done_at) {
                 if file.reports.iter().all(|known| known.id != report.id) {
                     file.reports.push(report.clone());
                 }
             }
         }
         Some(json!({
-            "data": { "id": id, "type": "private_analysis", "attributes": analysis.attributes(first) },
+            "data": { "id": id, "type": "private_analysis", "attributes": analysis.attributes() },
             "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
         }))
     }
@@ -348,14 +349,14 @@ impl Scans {
 
 impl DemoAnalysis {
     /// Returns the attributes after the polls so far; to list it is no poll.
-    fn attributes(&self, first: u64) -> Value {
+    fn attributes(&self) -> Value {
         let polls = self.polls;
         let status = match polls {
-            _ if polls + 1 >= first + self.reports.len() as u64 => "completed",
+            _ if polls + 1 >= FIRST_DONE + self.reports.len() as u64 => "completed",
             1 => "queued",
             _ => "in-progress",
         };
-        let runs = (first..).zip(&self.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
+        let runs = (FIRST_DONE..).zip(&self.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
         let sandboxes: Map<String, Value> = runs.collect();
         json!({ "date": self.begun, "status": status, "sandbox_status": sandboxes })
     }

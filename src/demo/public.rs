@@ -5,7 +5,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
-use super::counters::{GROUP, utc};
+use super::counters::{GROUP, USER, utc};
 use super::http::{DemoCall, DemoResponse, DemoResult, SubmittedFile, set};
 use super::reports::{DemoFile, digest};
 use super::service::Context;
@@ -231,18 +231,17 @@ const MAX_DAYS: i32 = 30;
 const DAYS_RECORDED: i32 = 60;
 
 /// The user object, without the key and the licence.
-const USER: &str = include_str!("../../assets/demo/user.json");
+const USER_OBJECT: &str = include_str!("../../assets/demo/user.json");
 
 pub(super) fn user(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
-    let name = &context.service.options.user;
-    let mut attributes: Value = serde_json::from_str(USER).unwrap_or_default();
+    let mut attributes: Value = serde_json::from_str(USER_OBJECT).unwrap_or_default();
     // As the service does: a client that reads this object has the key already.
     set(&mut attributes, "apikey", context.service.key.as_str());
     if let Some(privileges) = attributes.get_mut("privileges") {
         set(privileges, "privatescan", json!({ "granted": context.service.options.licence }));
     }
-    Ok(DemoResponse::object("user", name, &context.link(&format!("users/{name}")), &attributes))
+    Ok(DemoResponse::object("user", USER, &context.link(&format!("users/{USER}")), &attributes))
 }
 
 pub(super) fn quotas(id: &str, context: &mut Context) -> DemoResult {
@@ -274,11 +273,11 @@ fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoResponse> {
 pub(super) fn group_users(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
     let used = context.state.counters.user.used.monthly;
-    Ok(DemoResponse::json(json!({"data": {context.service.options.user.clone(): used}}).to_string()))
+    Ok(DemoResponse::json(json!({"data": {USER: used}}).to_string()))
 }
 
 /// Checks that a user, identified by name or by key, requests its own data or its group's.
 fn check(id: &str, context: &Context) -> Result<(), DemoResponse> {
-    let is_self = id == context.service.options.user || id == context.service.key || id == GROUP;
+    let is_self = id == USER || id == context.service.key || id == GROUP;
     if is_self { Ok(()) } else { Err(DemoResponse::error(404, "NotFoundError", "User not found")) }
 }

@@ -109,8 +109,7 @@ impl DemoService {
             let today = state.clock.now().date();
             state.counters.charge(route.usage, charge.requests, charge.scans, today);
         }
-        let method = call.method.clone();
-        state.seen.push(SeenCall { method, path, endpoint, charged: charge.requests, scans: charge.scans });
+        state.seen.push(SeenCall { path, endpoint, charged: charge.requests, scans: charge.scans });
         let reply = if call.takes_gzip && !is_changed { reply.gzipped() } else { reply };
         // By the demo's clock, which may be stopped.
         let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(state.clock.seconds()));

@@ -35,7 +35,7 @@ fn small(harness: &GatewayHarness) -> Arc<Submission> {
 
 /// Private scans that the service counted, and those that its calls say.
 fn counted(harness: &GatewayHarness) -> u64 {
-    let counted = harness.demo.used().scans - Options::default().scan_limits.spent;
+    let counted = harness.demo.used().scans - behaview::demo::SCANS_SPENT;
     assert_eq!(counted, harness.demo.seen().iter().map(|call| call.scans).sum::<u64>());
     counted
 }
