@@ -59,12 +59,12 @@ fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
         );
     }
     let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    if let Some(identifier) = Identifier::from_input(text).filter(|_| !is_word) {
-        if let Some(stored) = show::stored_only(&identifier, common)? {
-            match stored.file.or_else(|| identifier.parts().file) {
-                Some(file) => return Ok((file, Some(identifier))),
-                None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
-            }
+    if let Some(identifier) = Identifier::from_input(text).filter(|_| !is_word)
+        && let Some(stored) = show::stored_only(&identifier, common)?
+    {
+        match stored.file.or_else(|| identifier.parts().file) {
+            Some(file) => return Ok((file, Some(identifier))),
+            None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
         }
     }
     if text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -183,11 +183,11 @@ impl OpenArgs {
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
 fn load(file: &OsStr, is_alone: bool, common: &Common, remarks: &mut Vec<String>) -> Result<(String, DocumentReports)> {
     let name = document::as_service_name(file).filter(|name| Sha256::parse(name).is_none());
-    if let Some(identifier) = name.and_then(Identifier::from_input) {
-        if let Some(stored) = show::stored_only(&identifier, common)? {
-            let report = LoadedReport::new(stored.received, stored.body()?, None);
-            return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
-        }
+    if let Some(identifier) = name.and_then(Identifier::from_input)
+        && let Some(stored) = show::stored_only(&identifier, common)?
+    {
+        let report = LoadedReport::new(stored.received, stored.body()?, None);
+        return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
     }
     if let Some(begun) = document::begin(Path::new(file)).filter(|_| is_alone) {
         return Ok(begun);
