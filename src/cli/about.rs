@@ -10,7 +10,6 @@ use crate::app::{Command, Key, KeyContext, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use crate::service::ProxyRoute;
 use crate::service::credential::{Credential, VARIABLES};
-use clap::Subcommand;
 use clap::error::{ContextKind, ContextValue};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;

@@ -1,12 +1,10 @@
 //! `behaview compare`: which sandbox saw which items, of one file or two, from stored reports.
 
-use super::output::or_end;
 use super::*;
 use crate::app::compare::{MatrixColumn, SeenFilter, cut, difference, sides};
 use crate::app::list::List;
 use crate::export::{Export, FORMATS};
-use crate::quota::{Plan, Price};
-use crate::report::Cancel;
+use crate::quota::Price;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::rules::Rules;
 use crate::runtime::load_file;

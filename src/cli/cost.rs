@@ -2,14 +2,14 @@
 //! nothing except, on request, the free call for the service's counters.
 
 use super::counters::{fetch_balances, read_balances};
-use super::document::{STANDARD_INPUT, read_bounded};
+use super::document::read_bounded;
 use super::*;
 use crate::config::EntitlementTable;
-use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES};
+use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Price, PriceRule, RULES};
 use crate::report::identifier::Hashes;
 use crate::store::Payer;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{ArgAction, ArgMatches, Command};
 
 /// Maximum size of a file, in bytes; a million hashes are smaller.
 const MAX_INPUT_BYTES: u64 = 128 << 20;

@@ -150,7 +150,6 @@ fn print_sums(
     })
 }
 
-/// Prints a statement of a month.
 fn print_statement(setup: &Setup, month: Option<Date>, format: StatementFormat) -> Result<()> {
     let (month, ledger, costs) = costs_of(setup, month)?;
     let profile = to_visible(&setup.gateway.client.profile().name);

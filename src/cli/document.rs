@@ -321,8 +321,8 @@ impl<T, S> Subject<T, S> {
     }
 }
 
-/// Parses the arguments with `typed`, and the lines of standard input (`-`) with `piped`. Standard
-/// input may be a document instead. Omits duplicates.
+/// Parses the arguments with `typed`, and the lines of standard input (`-`) with `piped`; a `#` begins
+/// a comment. Standard input may be a document instead. Omits duplicates.
 pub(super) fn read_subjects<T>(
     arguments: &[OsString],
     typed: impl Fn(&str) -> Result<T>,
@@ -335,7 +335,8 @@ pub(super) fn read_subjects<T>(
             _ if argument == STANDARD_INPUT => match standard_input()? {
                 Subject::Saved(document) => subjects.push(Subject::Saved(document)),
                 Subject::Service(text) => {
-                    for line in lines(&text).filter(|line| known.insert(in_lower_case(line))) {
+                    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+                    for line in lines.filter(|line| known.insert(in_lower_case(line))) {
                         subjects.push(Subject::Service(piped(line)?));
                     }
                 }
@@ -366,11 +367,6 @@ fn standard_input() -> Result<Subject<String>> {
         return Ok(Subject::Saved(of(path, &Body::in_memory(bytes))?.with_remarks_printed()));
     }
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
-}
-
-/// Returns the lines with names, without comments that begin with `#`.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Runs an action for each subject; prints a failure, and stops if it would repeat at a cost.

@@ -1,6 +1,5 @@
 //! `behaview export`: writes reports or indicators in a format, to standard output or new files.
 
-use super::output::or_end;
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};

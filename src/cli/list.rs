@@ -1,9 +1,7 @@
 //! `behaview list` and `behaview files`: a file's sandboxes, and what the group has, page by page.
 
-use super::document::as_service_name;
 use super::query::warn_if_quarantined;
 use super::*;
-use crate::quota::Plan;
 use crate::report::page::{NO_WAY_ON, Page, PageEnd, PageEntry, PageError, ReportSummary};
 use crate::report::{GroupEntry, GroupPage, Retention};
 use crate::request::GroupList;
@@ -252,7 +250,7 @@ fn is_clear(id: &str) -> bool {
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
         && !id.contains(char::is_control)
-        && as_service_name(id.as_ref()).is_some()
+        && document::as_service_name(id.as_ref()).is_some()
 }
 
 /// Returns the outcome if reports are stored, but no page of their list is.

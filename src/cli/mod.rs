@@ -34,7 +34,7 @@ pub use output::exit_codes;
 use crate::environment::variable;
 use crate::files;
 use crate::gateway::{Gateway, GatewayError};
-use crate::quota::{Entitlements, Units};
+use crate::quota::{Entitlements, Plan, Units};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Cancel, Note, Pane, Report};
 use crate::request::Request;
@@ -46,13 +46,13 @@ use anyhow::{Context, Result};
 use app::own_rules;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use document::{AgreedPrice, FormatFlags, Spending, Subject, each, parse_sha256, read_subjects};
+use document::{AgreedPrice, FormatFlags, STANDARD_INPUT, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{CliError, FailureKind};
-use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
+use output::{Output, json_line, or_end, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{
-    OpenCost, Setup, cost, fetch, hint, open_for_reading, print_cost, print_dry_run, runtime, send, service_of, setup,
-    show_progress, store_and_service, warn,
+    OpenCost, Setup, check_budget, cost, fetch, hint, open_for_reading, print_cost, print_dry_run, runtime, send,
+    service_of, setup, show_progress, store_and_service, warn,
 };
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -13,7 +13,6 @@ use crate::request::Quote;
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::service::{Client, Profile};
 use crate::store::{StoreError, service_id};
-use crate::team::TeamCopy;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -311,7 +310,12 @@ pub(super) type OpenCost = (String, Units);
 pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<OpenCost>) -> Result<()> {
     let mut stored = BTreeSet::new();
     let mut calls = Vec::new();
-    let shared = if refresh { Vec::new() } else { find_shared(setup, &batch) };
+    // A refresh is paid for again, whatever the team has.
+    let shared = setup.runtime.block_on(setup.gateway.find_shared(if refresh { &[] } else { &batch }));
+    let shared = shared.unwrap_or_else(|error| {
+        warn(format!("{error}. Prices are without it"));
+        Vec::new()
+    });
     for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
@@ -362,14 +366,6 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
 type DryRunCall = (String, Result<Price, String>);
 
 const STORED: &str = "stored";
-
-/// Finds requests of a dry run that the team has paid for; warns if its store does not respond.
-fn find_shared(setup: &Setup, batch: &[Request]) -> Vec<(Request, TeamCopy)> {
-    setup.runtime.block_on(setup.gateway.find_shared(batch)).unwrap_or_else(|error| {
-        warn(format!("{error}. Prices are without it"));
-        Vec::new()
-    })
-}
 
 fn price_of_sending(setup: &Setup, request: Request, refresh: bool) -> Result<Price> {
     let mut quote = request.quote(&setup.entitled);

@@ -1,7 +1,7 @@
 //! Commands that print or save a response: `behaview show`, reports as received or flat; `api`,
 //! `download` and `delete`, which send one request.
 
-use super::document::{Document, shown};
+use super::document::shown;
 use super::export::write_file;
 use super::output::{print_report, without_mark};
 use super::*;
@@ -50,7 +50,11 @@ impl ShowArgs {
         }
         let mut printer = Printer { format: self.format, printed: 0 };
         let shown = each(common, reports, |report| match (report, &prepared) {
-            (Subject::Saved(document), _) => printer.print_saved(&document),
+            (Subject::Saved(document), _) => {
+                document.warn_if_other();
+                document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))?;
+                document.outcome()
+            }
             (Subject::Service(_), None) => Ok(()),
             (Subject::Service(identifier), Some(setup)) => {
                 let store = &setup.gateway.store;
@@ -134,12 +138,6 @@ impl Printer {
         let mut out = Output::new(true);
         out.print(before)?;
         out.print(&object)
-    }
-
-    fn print_saved(&mut self, document: &Document) -> Result<()> {
-        document.warn_if_other();
-        document.reports.iter().try_for_each(|(_, here)| self.print(&here.body))?;
-        document.outcome()
     }
 
     fn end(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `behaview store`: lists and removes stored items; stores a colleague's exports, free to open from
 //! then on. Sends nothing.
 
-use super::document::{STANDARD_INPUT, body};
+use super::document::body;
 use super::*;
 use crate::app::overlays::stored::{describe_deletion, origin, title};
 use crate::gateway::find_parts;
@@ -12,7 +12,7 @@ use crate::request::{Listing, again};
 use crate::service::error::InvalidResponse;
 use crate::service::{Credential, ServiceError, without_keys};
 use crate::store::{IMPORTED, NewResponse, ResponsePart, StoreError, bare};
-use clap::{ArgGroup, Subcommand};
+use clap::ArgGroup;
 use std::borrow::Cow;
 
 #[derive(Debug, Args)]
@@ -198,9 +198,14 @@ fn row(store: &Store, item: &StoredItem, now: Timestamp) -> Result<Value, StoreE
             "written_at": note.written,
         })
     };
+    let kind = match item.what {
+        Thing::Report(_) => "report",
+        Thing::Notes(_) => "notes",
+        Thing::Response { .. } => "response",
+    };
     Ok(json!({
         "id": id(item),
-        "kind": kind(item),
+        "kind": kind,
         "label": label(item),
         "profile": item.profile,
         "file": item.file.as_ref().map(ToString::to_string),
@@ -228,14 +233,6 @@ fn cells(item: &StoredItem, now: Timestamp) -> [String; 8] {
         label(item),
         to_visible(id(item)).to_string(),
     ]
-}
-
-fn kind(item: &StoredItem) -> &'static str {
-    match item.what {
-        Thing::Report(_) => "report",
-        Thing::Notes(_) => "notes",
-        Thing::Response { .. } => "response",
-    }
 }
 
 fn label(item: &StoredItem) -> String {
@@ -311,6 +308,7 @@ impl ImportArgs {
         let store = open_for_reading(&folders.store)?;
         let service = service_of(&profile);
         let mut sums = ImportSummary::default();
+        let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name)).unwrap_or_default();
         for path in self.files.iter().map(Path::new) {
             let name = path.file_name().filter(|name| *name != STANDARD_INPUT).map(|name| name.as_encoded_bytes());
             let from = Untrusted::from(&*without_keys(&keys, name.unwrap_or(b"standard input")));
@@ -319,7 +317,7 @@ impl ImportArgs {
                 profile: &profile.name,
                 service: &service,
                 file: file.as_ref(),
-                from: &ImportOrigin { from, by: Untrusted::from(user()) },
+                from: &ImportOrigin { from, by: Untrusted::from(user.as_str()) },
                 keys: &keys,
                 replaces: self.replace,
             };
@@ -521,8 +519,4 @@ impl ImportSummary {
         self.refused += 1;
         format!("refused: {}", to_visible(why.to_string()))
     }
-}
-
-fn user() -> String {
-    ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name)).unwrap_or_default()
 }

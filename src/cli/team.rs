@@ -6,7 +6,7 @@ use super::store::age;
 use super::*;
 use crate::quota::{GroupBudget, Period};
 use crate::team::{RemovedResponses, Team, TeamError, TeamRetention, TeamRole, TeamShare};
-use clap::{ArgGroup, Subcommand};
+use clap::ArgGroup;
 
 #[derive(Debug, Args)]
 #[command(mut_subcommands(short_help), after_help = examples("team"))]
@@ -100,7 +100,6 @@ impl RetentionArgs {
     }
 }
 
-/// Returns the team store of the config.
 pub(super) fn team(config: &Config) -> Result<Team> {
     config.team()?.ok_or_else(|| FailureKind::Usage.error("team.url is not set; behaview help team").into())
 }

@@ -1,10 +1,7 @@
 //! `behaview triage`: ranks files by what is stored of them, with the price of what is missing.
 
-use super::document::{self, STANDARD_INPUT};
-use super::query::check_budget;
 use super::*;
 use crate::export::{csv, markdown};
-use crate::quota::Plan;
 use crate::report::Retention;
 use crate::report::attributes::AT_LEAST;
 use crate::request::Artifact;

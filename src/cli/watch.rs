@@ -1,7 +1,6 @@
 //! `behaview submit` and `behaview watch`: uploads a file of this machine for a private scan, and
 //! polls a scan until its reports are listed.
 
-use super::query::check_budget;
 use super::*;
 use crate::app::scan::{PollPace, ScanWatch};
 use crate::gateway::hash_file;

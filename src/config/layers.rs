@@ -330,14 +330,10 @@ impl Setting {
 
     /// Returns whether a full dotted name is this setting's.
     pub(crate) fn is(&self, name: &str) -> bool {
-        match self.name.split_once(".*") {
-            None => self.name == name,
-            Some((before, after)) => name
-                .strip_prefix(before)
-                .and_then(|rest| rest.strip_prefix('.'))
-                .and_then(|rest| rest.strip_suffix(after))
-                .is_some_and(|chosen| !chosen.is_empty()),
-        }
+        self.name.split_once('*').map_or(self.name == name, |(before, after)| {
+            let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            chosen.is_some_and(|chosen| !chosen.is_empty())
+        })
     }
 
     /// Returns its name among a profile's settings.

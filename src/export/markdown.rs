@@ -173,6 +173,7 @@ fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Resul
     lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))?;
     writeln!(out, "{indent}{fence}")
 }
+
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

@@ -141,10 +141,6 @@ fn note_mark(note: Option<&Note>) -> Markup {
     html! { @if let Some(note) = note { " " span.note { "note: " (Inert::of(&note.text)) } } }
 }
 
-fn rule_mark(rule: Option<&Rule>) -> Markup {
-    html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
-}
-
 fn decoded_lines(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
     html! { @for text in decoded(&opened.report.record(place)) { div.decoded { "decoded " code { (Inert::of(&text)) } } } }
 }

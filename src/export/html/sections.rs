@@ -104,8 +104,6 @@ impl HtmlReport<'_> {
     }
 }
 
-type Numbered<'a> = (usize, &'a MergedIndicator);
-
 impl HtmlReport<'_> {
     pub(super) fn indicators(&self) -> io::Result<Option<HtmlSection>> {
         if self.merged.found.is_empty() {
@@ -132,7 +130,7 @@ impl HtmlReport<'_> {
         Ok(Some(("indicators", "Indicators", count(self.merged.found.len() as u64, "indicator"), body)))
     }
 
-    fn indicator_table(&self, listed: &[Numbered<'_>], command: &str) -> Markup {
+    fn indicator_table(&self, listed: &[(usize, &MergedIndicator)], command: &str) -> Markup {
         html! {
             div.wide { table.indicators {
                 thead { tr { th { "Kind" } th { "Value" } th { "Why" } th { "Seen in" } } }
@@ -142,7 +140,7 @@ impl HtmlReport<'_> {
         }
     }
 
-    fn indicator(&self, (number, found): &Numbered<'_>) -> Markup {
+    fn indicator(&self, (number, found): &(usize, &MergedIndicator)) -> Markup {
         let id = format!("i{}", number + 1);
         let reason = self.merged.reason(found).map(|(reason, _)| reason.name);
         let rule = self.merged.rule_of(found);
@@ -221,7 +219,8 @@ fn process(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
     html! {
         @if let Some(depth) = depth.filter(|depth| *depth > MAX_LEVELS) { small { "level " (depth) " " } }
         (pieces(Pane::Processes, &opened.report.row(place.section, place.row)))
-        (rule_mark(opened.rule(place))) (note_mark(opened.notes.get(&place).copied())) (decoded_lines(opened, place))
+        @if let Some(rule) = opened.rule(place) { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } }
+        (note_mark(opened.notes.get(&place).copied())) (decoded_lines(opened, place))
     }
 }
 
