@@ -14,7 +14,6 @@ pub mod find;
 pub mod keys;
 pub mod layout;
 pub mod list;
-pub mod manual;
 pub mod message;
 pub mod model;
 pub mod mouse;

@@ -5,7 +5,7 @@ use super::cost::known;
 use super::counters::fetch_balances;
 use super::output::page_text;
 use super::*;
-use crate::app::manual::{TOPICS, Topic, lay_out};
+use crate::app::overlays::text_page::{TOPICS, Topic, lay_out};
 use crate::app::{Command, Key, KeyContext, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use crate::service::ProxyRoute;

@@ -4,14 +4,13 @@ use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::list::progress;
 use super::pane::{draw_labelled, draw_pieces, frame};
 use super::theme::Role;
-use crate::app::overlays::detail::{Detail, ResponseTree};
 use crate::app::overlays::generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView, TextField};
 use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
-use crate::app::overlays::text_page::{TextPage, remaining_label};
+use crate::app::overlays::text_page::{PageSource, PageView, ResponseTree, TextPage, remaining_label};
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::spending::Confirmation;
 use crate::app::spending::ad_hoc::{AdHocPrompt, PlannedOperations, Planner, Prompt};
-use crate::app::{Area, Layout, List, Model, Overlay, ResponseSource};
+use crate::app::{Area, KeyContext, Layout, List, Model, Overlay, ResponseSource};
 use crate::report::Row;
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::{ColumnWidth, Visible, bytes, count, thousands, wrap_cut};
@@ -39,13 +38,10 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, 
             match overlay {
                 $(Overlay::$list(list) => draw_list(buffer, area, list, model),)*
                 $(Overlay::$form(form) => draw_form(buffer, area, form, model),)*
-                Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
+                Overlay::Detail(page) => draw_page(buffer, area, page, model),
+                Overlay::TextPage(page) => draw_page(buffer, area, page, model),
                 Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
                 Overlay::Response(response) => draw_response(buffer, area, response, model),
-                Overlay::TextPage(text_page) => {
-                    let inside = inside(buffer, area, model, &text_page.title, (text_page.top, text_page.count()), 0);
-                    draw_rows(buffer, inside, text_page);
-                }
             }
         };
     }
@@ -152,7 +148,7 @@ fn draw_response(buffer: &mut Canvas<'_>, area: Area, response: &ResponseTree, m
         let mut line = LineWriter::of_list(buffer, inside, row, position == response.scroll.cursor);
         line.tab((found.depth * 2).min(40));
         line.own(children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " }), Role::Faint);
-        draw_name(&mut line, found.name.as_ref().map(|name| name.visible_cut(40)).as_ref());
+        draw_name(&mut line, found.name.as_ref().map(|name| name.visible_cut(40)).as_ref(), ": ");
         if let Some(value) = &found.value {
             line.outside(value, Role::Text);
         }
@@ -184,29 +180,26 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
 }
 
-fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, text_page: &TextPage) {
-    for (row, shown) in (0..inside.height).zip(text_page.rows()) {
-        let mut line = LineWriter::new(buffer, inside, row);
-        line.own(&shown.head, Role::Key);
-        line.tab(text_page.indent());
-        line.own(&shown.text, Role::Text);
+fn draw_page<S: PageSource>(buffer: &mut Canvas<'_>, area: Area, page: &PageView<S>, model: &Model) {
+    let inside = inside(buffer, area, model, &page.title, (page.top, page.count()), 0);
+    draw_rows(buffer, inside, page);
+}
+
+fn draw_rows<S: PageSource>(buffer: &mut Canvas<'_>, inside: Area, page: &PageView<S>) {
+    for (number, (row, is_chosen)) in (0..inside.height).zip(page.rows()) {
+        let mut line = LineWriter::of_list(buffer, inside, number, is_chosen);
+        let [indent, text] = row.indents;
+        line.tab(indent);
+        draw_name(&mut line, row.name.as_ref(), if S::CONTEXT == KeyContext::Detail { ": " } else { "" });
+        line.tab(text);
+        line.visible(&row.text, Role::Text);
     }
 }
 
-fn draw_name(line: &mut LineWriter<'_>, name: Option<&Visible>) {
+fn draw_name(line: &mut LineWriter<'_>, name: Option<&Visible>, separator: &str) {
     if let Some(name) = name {
         line.visible(name, Role::Key);
-        line.own(": ", Role::Faint);
-    }
-}
-
-fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
-    let inside = inside(buffer, area, model, &detail.title, (detail.top, detail.count()), 0);
-    for (row, (shown, is_chosen)) in (0..inside.height).zip(detail.rows()) {
-        let mut line = LineWriter::of_list(buffer, inside, row, is_chosen);
-        line.tab(shown.indent);
-        draw_name(&mut line, shown.name.as_ref());
-        line.visible(&shown.value, Role::Text);
+        line.own(separator, Role::Faint);
     }
 }
 

@@ -1,6 +1,5 @@
 //! The stack of overlays: the top one has the keys, and "back" closes it.
 
-pub mod detail;
 pub mod findings;
 pub mod generic;
 pub mod group;
@@ -10,7 +9,6 @@ pub mod picker;
 pub mod stored;
 pub mod text_page;
 
-pub use detail::{Detail, DetailRow, ResponseTree};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate, Scope};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView, TextField};
 pub use group::{GroupRows, GroupView, TriageList, TriagedFiles};
@@ -20,7 +18,7 @@ pub(crate) use picker::text_of;
 pub use picker::{PickerRow, PickerRows, RowPicker, Target};
 pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
 pub(super) use text_page::paragraph;
-pub use text_page::{TextPage, TextRow};
+pub use text_page::{Detail, ResponseTree, TextPage, TextRow};
 
 use crate::app::compare::{ComparisonList, OtherFileList};
 use crate::app::export_form::ExportForm;

@@ -2,7 +2,7 @@
 
 use crate::app::find::SearchQuery;
 use crate::app::keys::CHOSEN;
-use crate::app::manual::{TOPICS, Topic};
+use crate::app::overlays::text_page::{PageText, TOPICS, Topic};
 use crate::app::overlays::{ListSource, ListView, TextPage};
 use crate::app::spending::{AD_HOC_REQUESTS, AdHocRequest, KeyPrice, Prompt};
 use crate::app::{Command, KeyContext, Model, Overlay, Size};
@@ -201,7 +201,7 @@ impl Model {
         match item.action {
             PaletteAction::Command(command) => self.run(command),
             PaletteAction::Read(topic) => {
-                self.overlays.put(TextPage::manual(topic, self.overlay_room().width.into()));
+                self.overlays.put(TextPage::of(topic.label, PageText::Manual(topic), self.overlay_room().width.into()));
             }
             PaletteAction::Send(ask) => {
                 self.overlays.put(Prompt::of(ask));

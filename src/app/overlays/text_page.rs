@@ -1,68 +1,138 @@
-//! Pages of text: prices, ledger, counters, process timeline, settings, the manual.
+//! Pages of text: prices, ledger, counters, process timeline, settings, the manual, which is
+//! Markdown that is readable as plain text; the details of a row; a response as a folding tree.
 
-use crate::app::manual::{self, Topic};
 use crate::app::overlays::{OverlayScreen, RowWindow};
-use crate::app::panes::Move;
 use crate::app::panes::moving::scrolled;
+use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::spending::Obstacle;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, KeyContext, Model, Size};
 use crate::quota::{Holder, Price, RULES, Unit};
-use crate::report::Report;
+use crate::report::attack::Technique;
+use crate::report::attributes::PERHAPS_CUT;
+use crate::report::command_line::decoded;
+use crate::report::rows::Line;
 use crate::report::tree::ProcessStart;
-use crate::text::{count, thousands, wrap};
+use crate::report::{Depths, Folds, Report, Row};
+use crate::text::{ColumnWidth, Untrusted, Visible, count, table, thousands, to_visible, wrap};
+use jiff::Timestamp;
 
 /// Columns of a paragraph's heading, including the gap.
 const HEAD: usize = 14;
 
-#[derive(Debug)]
-pub struct TextPage {
-    pub title: String,
-    pub top: usize,
-    paragraphs: Vec<TextRow>,
-    /// In place of paragraphs.
-    topic: Option<&'static Topic>,
-    columns: usize,
-    rows: Vec<TextRow>,
+/// Columns of one level of a row's members.
+const INDENT_COLUMNS: usize = 2;
+
+/// The content of a page; [`PageView`] wraps it to the screen and scrolls it.
+pub trait PageSource {
+    const CONTEXT: KeyContext;
+
+    /// Returns its rows in this many columns.
+    fn rows(&self, columns: usize) -> Vec<PageRow>;
 }
 
-/// A paragraph beside its heading, or one wrapped row of it.
+/// A page over a [`PageSource`].
+#[derive(Debug)]
+pub struct PageView<S> {
+    pub title: String,
+    source: S,
+    pub top: usize,
+    /// The index of the chosen line, which can be copied.
+    chosen: usize,
+    columns: usize,
+    rows: Vec<PageRow>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageRow {
+    /// Columns before the name, and before the text.
+    pub indents: [usize; 2],
+    /// The name, on the first row of its line or paragraph.
+    pub name: Option<Visible>,
+    pub text: Visible,
+    /// The index of its line, if there are several to choose from.
+    line: Option<usize>,
+}
+
+/// A paragraph beside its heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRow {
     pub head: String,
     pub text: String,
 }
 
-impl TextPage {
-    pub fn new(title: &str, paragraphs: Vec<TextRow>, columns: usize) -> Self {
-        Self { title: title.to_owned(), top: 0, paragraphs, topic: None, columns: 0, rows: Vec::new() }
-            .laid_out(columns)
-    }
-
-    pub(crate) fn manual(topic: &'static Topic, columns: usize) -> Self {
-        Self { topic: Some(topic), ..Self::new(topic.label, Vec::new(), 0) }.laid_out(columns)
-    }
-
-    fn laid_out(mut self, columns: usize) -> Self {
-        self.lay_out(columns);
-        self
-    }
-
-    /// Returns columns before the text of each row.
-    pub fn indent(&self) -> usize {
-        if self.paragraphs.iter().all(|paragraph| paragraph.head.is_empty()) { 0 } else { HEAD }
-    }
-
-    pub(crate) fn refresh(&mut self, newer: Self) {
-        *self = Self { top: self.top.min(newer.count().saturating_sub(1)), ..newer };
-    }
-
-    pub fn rows(&self) -> impl Iterator<Item = &TextRow> {
-        self.rows.iter().skip(self.top)
+impl<S: PageSource> PageView<S> {
+    pub(super) fn of(title: impl Into<String>, source: S, columns: usize) -> Self {
+        let mut page = Self { title: title.into(), source, top: 0, chosen: 0, columns: 0, rows: Vec::new() };
+        page.lay_out(columns);
+        page
     }
 
     pub fn count(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Returns the visible rows, each with whether it belongs to the chosen one of several lines.
+    pub fn rows(&self) -> impl Iterator<Item = (&PageRow, bool)> {
+        self.rows.iter().skip(self.top).map(|row| (row, row.line == Some(self.chosen)))
+    }
+
+    fn scroll_by(&mut self, movement: Move, height: usize) {
+        self.top = scrolled(self.top, movement, self.count(), height);
+    }
+}
+
+impl<S: PageSource> OverlayScreen for PageView<S> {
+    fn key_context(&self) -> KeyContext {
+        S::CONTEXT
+    }
+
+    fn height(&self, _: usize) -> usize {
+        self.count()
+    }
+
+    fn lay_out(&mut self, columns: usize) {
+        if columns != self.columns {
+            (self.columns, self.rows) = (columns, self.source.rows(columns));
+        }
+    }
+
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
+        self.scroll_by(movement, room.height.into());
+    }
+}
+
+pub type TextPage = PageView<PageText>;
+
+/// Text of the program.
+#[derive(Debug)]
+pub enum PageText {
+    Paragraphs(Vec<TextRow>),
+    Manual(&'static Topic),
+}
+
+impl PageSource for PageText {
+    const CONTEXT: KeyContext = KeyContext::TextPage;
+
+    fn rows(&self, columns: usize) -> Vec<PageRow> {
+        match self {
+            Self::Paragraphs(paragraphs) => {
+                let has_heads = paragraphs.iter().any(|paragraph| !paragraph.head.is_empty());
+                let indent = if has_heads { HEAD } else { 0 };
+                paragraphs.iter().flat_map(|paragraph| paragraph.rows(indent, columns)).collect()
+            }
+            Self::Manual(topic) => lay_out(topic.text, columns).lines().map(manual_row).collect(),
+        }
+    }
+}
+
+impl TextPage {
+    pub fn new(title: &str, paragraphs: Vec<TextRow>, columns: usize) -> Self {
+        Self::of(title, PageText::Paragraphs(paragraphs), columns)
+    }
+
+    pub(crate) fn refresh(&mut self, newer: Self) {
+        *self = Self { top: self.top.min(newer.count().saturating_sub(1)), ..newer };
     }
 
     /// Returns the current prices: of each key, then the remaining quota, then each rule once.
@@ -114,36 +184,44 @@ impl TextPage {
         }
         Self::new("Settings", paragraphs, columns)
     }
-}
 
-impl OverlayScreen for TextPage {
-    fn key_context(&self) -> KeyContext {
-        KeyContext::TextPage
-    }
-
-    fn height(&self, _: usize) -> usize {
-        self.count()
-    }
-
-    fn lay_out(&mut self, columns: usize) {
-        if columns != self.columns {
-            self.columns = columns;
-            let room = columns.saturating_sub(self.indent());
-            self.rows = match self.topic {
-                Some(topic) => manual::lay_out(topic.text, columns).lines().map(manual_row).collect(),
-                None => self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(room)).collect(),
-            };
-        }
-    }
-
-    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
-        self.top = scrolled(self.top, movement, self.count(), room.height.into());
+    pub(crate) fn timeline(model: &Model, columns: usize) -> Self {
+        let report = model.open().map(|open| &open.report);
+        let mut starts = report.map(|report| report.starts(MAX_PROCESSES)).unwrap_or_default();
+        let all = report.and_then(Report::tree).map_or(0, |(_, tree)| tree.len());
+        starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
+        let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
+        let rows: Vec<_> = starts.iter().map(|start| timeline_row(start, last, columns)).collect();
+        // Hidden rows are not counted, so rows of processes are all that count.
+        let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
+        let none = paragraph("", "The report does not say when its processes started.");
+        let rows = if rows.is_empty() { vec![none] } else { rows };
+        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
     }
 }
 
 /// Returns a row of the manual; headings stand out.
-fn manual_row(line: &str) -> TextRow {
-    if line.starts_with('#') { paragraph(line.trim_start_matches(['#', ' ']), "") } else { paragraph("", line) }
+fn manual_row(line: &str) -> PageRow {
+    match line.strip_prefix('#') {
+        Some(heading) => {
+            let name = to_visible(heading.trim_start_matches(['#', ' ']));
+            PageRow { name: Some(name), ..PageRow::default() }
+        }
+        None => PageRow { text: to_visible(line), ..PageRow::default() },
+    }
+}
+
+impl TextRow {
+    /// Wraps the text to rows beside the heading.
+    fn rows(&self, indent: usize, columns: usize) -> impl Iterator<Item = PageRow> {
+        let rows = wrap(&self.text, columns.saturating_sub(indent).max(16)).into_iter();
+        rows.enumerate().map(move |(number, text)| PageRow {
+            indents: [0, indent],
+            name: (number == 0).then(|| to_visible(&self.head)),
+            text: to_visible(text),
+            line: None,
+        })
+    }
 }
 
 pub(crate) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
@@ -195,37 +273,13 @@ pub fn remaining_label(RemainingQuota { limit, is_at_most }: &RemainingQuota) ->
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }
 
-impl TextRow {
-    fn rows(&self, columns: usize) -> Vec<Self> {
-        let rows = wrap(&self.text, columns.max(16)).into_iter();
-        let head = std::iter::once(self.head.as_str()).chain(std::iter::repeat(""));
-        rows.zip(head).map(|(text, head)| Self { head: head.to_owned(), text }).collect()
-    }
-}
-
 pub(crate) const TIMELINE: &str = "When processes started";
 
 /// Maximum indent levels and listed processes.
 const MAX_INDENT: u16 = 8;
 const MAX_PROCESSES: usize = 500;
 
-impl TextPage {
-    pub(crate) fn timeline(model: &Model, columns: usize) -> Self {
-        let report = model.open().map(|open| &open.report);
-        let mut starts = report.map(|report| report.starts(MAX_PROCESSES)).unwrap_or_default();
-        let all = report.and_then(Report::tree).map_or(0, |(_, tree)| tree.len());
-        starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
-        let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
-        let rows: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
-        // Hidden rows are not counted, so rows of processes are all that count.
-        let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
-        let none = paragraph("", "The report does not say when its processes started.");
-        let rows = if rows.is_empty() { vec![none] } else { rows };
-        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
-    }
-}
-
-fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
+fn timeline_row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
     let room = columns.saturating_sub(HEAD).max(16);
     let line = (room * 2 / 5).clamp(6, 60) - 1;
     let share = if last > 0.0 { start.offset / last } else { 0.0 };
@@ -237,4 +291,256 @@ fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
     let name = start.name.visible_cut(left.saturating_sub(indent).max(1));
     let text = format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(line - at), " ".repeat(indent));
     paragraph(&format!("+{}", start.offset), text)
+}
+
+pub type Detail = PageView<RowDetail>;
+
+/// A row with all its members, line by line.
+#[derive(Debug)]
+pub struct RowDetail {
+    lines: Vec<Line>,
+    remarks: Vec<TextRow>,
+}
+
+impl PageSource for RowDetail {
+    const CONTEXT: KeyContext = KeyContext::Detail;
+
+    fn rows(&self, columns: usize) -> Vec<PageRow> {
+        let number = |number| Some(number).filter(|_| self.lines.len() > 1);
+        let lines = self.lines.iter().enumerate().flat_map(|(at, line)| line_rows(number(at), line, columns));
+        let hanging = |remark: &TextRow| (remark.head.columns() + 2).min(columns / 3);
+        let remarks = self.remarks.iter().flat_map(|remark| remark.rows(hanging(remark), columns));
+        let gap = (!self.remarks.is_empty() && !self.lines.is_empty()).then(PageRow::default);
+        lines.chain(gap).chain(remarks).collect()
+    }
+}
+
+impl Detail {
+    fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>, columns: usize) -> Self {
+        let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
+        Self { chosen, ..Self::of(title, RowDetail { lines, remarks }, columns) }
+    }
+
+    pub(super) fn stay(&mut self, before: &Self) {
+        (self.top, self.chosen) = (before.top, before.chosen.min(self.source.lines.len().saturating_sub(1)));
+    }
+
+    pub(crate) fn chosen(&self) -> Option<&Line> {
+        self.source.lines.get(self.chosen)
+    }
+
+    pub(crate) fn has_values(&self) -> bool {
+        self.source.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
+    }
+
+    /// Chooses the next or previous line with a value, and scrolls to it.
+    pub(crate) fn step(&mut self, forward: bool, height: usize) {
+        let has_value = |(_, line): &(usize, &Line)| line.value.is_some();
+        let lines = self.source.lines.iter().enumerate();
+        let found = if forward {
+            lines.skip(self.chosen + 1).find(has_value)
+        } else {
+            lines.take(self.chosen).rev().find(has_value)
+        };
+        let Some((chosen, _)) = found else { return };
+        self.chosen = chosen;
+        let is_its = |row: &PageRow| row.line == Some(chosen);
+        let start = self.rows.iter().position(is_its).unwrap_or(0);
+        let last = self.rows.iter().rposition(is_its).unwrap_or(0);
+        if start < self.top || last >= self.top + height {
+            self.scroll_by(Move::First, height);
+            self.scroll_by(Move::Down(start), height);
+        }
+    }
+}
+
+/// Maximum of screen rows of one value; longer values are for export.
+const MAX_ROWS: usize = 20_000;
+
+fn line_rows(number: Option<usize>, line: &Line, columns: usize) -> impl Iterator<Item = PageRow> + use<> {
+    let mut name = line.name.as_ref().map(|name| name.visible_cut(40));
+    let indent = (line.depth * INDENT_COLUMNS).min(40);
+    let hanging = indent + name.as_ref().map_or(0, |name| name.width() + 2);
+    let room = columns.saturating_sub(hanging).max(8);
+    let mut values = line.value.iter().flat_map(|value| value.lines(room)).take(MAX_ROWS).collect::<Vec<_>>();
+    if values.len() == MAX_ROWS {
+        values.push(to_visible("…"));
+    }
+    values.resize_with(values.len().max(1), Visible::default);
+    values.into_iter().map(move |text| PageRow { indents: [indent, hanging], name: name.take(), text, line: number })
+}
+
+/// Returns a line, followed by the ATT&CK technique that it names or the decoded command line.
+fn explained(line: Line) -> impl Iterator<Item = Line> {
+    let depth = line.depth;
+    let name = line.name.as_ref();
+    let value = line.value.as_ref();
+    let id = if name.is_some_and(|name| name.as_bytes() == b"id") { value } else { name };
+    let technique = id.and_then(|id| Technique::of(id.as_bytes()));
+    let technique = technique.map(|technique| ("→ ATT&CK", Untrusted::from(technique.label())));
+    let hidden = value.map(|value| decoded(value.as_bytes())).unwrap_or_default();
+    let hidden = hidden.into_iter().map(|text| ("→ decoded", text));
+    let more = technique.into_iter().chain(hidden);
+    let more = more.map(move |(name, text)| Line { depth, name: Some(Untrusted::from(name)), value: Some(text) });
+    std::iter::once(line).chain(more)
+}
+
+/// Returns a remark on what a value does not show: that it is empty, or has blanks at its ends.
+fn blanks(line: &Line) -> Option<TextRow> {
+    let value = line.value.as_ref()?.as_bytes();
+    let remark = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
+        (true, _, _) => "is empty",
+        (_, true, true) => "begins and ends with a blank",
+        (_, true, false) => "begins with a blank",
+        (_, false, true) => "ends with a blank",
+        _ => return None,
+    };
+    let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
+    Some(TextRow { head, text: remark.to_owned() })
+}
+
+/// A stored response as a tree of its members.
+#[derive(Debug)]
+pub struct ResponseTree {
+    pub title: String,
+    pub received: Timestamp,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) folds: Folds,
+    pub scroll: Scroll,
+    depths: Depths,
+}
+
+impl ResponseTree {
+    pub(crate) fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+        let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths: Depths(depths) }
+    }
+
+    pub fn count(&self) -> usize {
+        self.folds.len(&self.depths)
+    }
+
+    /// Returns the line at a visible position, and whether its children, if any, are hidden.
+    pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
+        let row = self.folds.row(position);
+        let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
+        Some((self.lines.get(row)?, children))
+    }
+
+    pub(crate) fn fold(&mut self, step: FoldStep) {
+        let row = self.folds.row(self.scroll.cursor);
+        step.take(&mut self.folds, &mut self.scroll, row, &self.depths);
+    }
+
+    pub(crate) fn chosen(&self) -> Option<&Line> {
+        self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+impl OverlayScreen for ResponseTree {
+    fn key_context(&self) -> KeyContext {
+        KeyContext::Response
+    }
+
+    fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.count(), ..RowWindow::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+impl Model {
+    pub(crate) fn open_value(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let chosen = self.overlays.top_as::<ResponseTree>().and_then(|response| response.chosen().cloned());
+        if let Some(line) = chosen.filter(|line| line.value.is_some()) {
+            self.overlays.put(Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns));
+        }
+    }
+
+    pub(crate) fn open_detail(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let Some(open) = self.open() else { return };
+        if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {
+            let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
+            let lines = explained(Line { depth: 0, name: Some("id".into()), value: Some(id) }).collect();
+            return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
+        }
+        let Some(place) = self.note_target() else { return };
+        let section = open.report.section(place.section);
+        let name = section.map(|section| section.name.visible_cut(60).to_string()).unwrap_or_default();
+        let cut = section.filter(|section| section.is_perhaps_cut());
+        let cut = cut.map(|section| format!(" of {}{PERHAPS_CUT}", section.len())).unwrap_or_default();
+        let title = format!("{name} · row {}{cut}", thousands(place.row as u64 + 1));
+        let lines = open.report.lines(place.section, place.row);
+        let remarks = self.reasons(place).into_iter().chain(self.values.remarks(place));
+        let remarks = remarks.chain(lines.iter().filter_map(blanks)).collect();
+        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
+        let lines = lines.chain(self.note_line()).collect();
+        self.overlays.put(Detail::new(title, lines, remarks, columns));
+    }
+}
+
+/// A topic of the manual.
+#[derive(Debug)]
+pub struct Topic {
+    pub name: &'static str,
+    /// The name in the palette.
+    pub(crate) label: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! topics {
+    ($($name:literal)+) => {
+        pub const TOPICS: &[Topic] = &[$(Topic {
+            name: $name,
+            label: concat!("help: ", $name),
+            text: include_str!(concat!("../../../assets/help/", $name, ".md")),
+        }),+];
+    };
+}
+
+topics! {
+    "keys" "config" "pricing" "store" "team" "export" "findings" "scripts" "json" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
+}
+
+impl Topic {
+    pub(crate) fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+}
+
+/// Lays out a topic in `columns`: without comments and fences, prose wrapped, tables aligned.
+pub fn lay_out(topic: &str, columns: usize) -> String {
+    let mut shown = String::new();
+    let mut prose = String::new();
+    let mut rows = Vec::new();
+    let mut is_code = false;
+    let is_item = |line: &str| line.starts_with("- ") || line.get(1..3) == Some(". ");
+    for line in topic.lines().chain([""]) {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        let is_indented = line.starts_with("  ") && !is_item(&prose);
+        let is_fixed = is_code || is_fence || is_indented || line.is_empty() || line.starts_with(['#', '|', '<']);
+        if (is_fixed || is_item(line)) && !prose.is_empty() {
+            let indent = prose.find(' ').filter(|_| is_item(&prose)).map_or(0, |at| at + 1);
+            let rows = wrap(&std::mem::take(&mut prose), columns.saturating_sub(indent).max(1));
+            shown += &(rows.join(&format!("\n{:indent$}", "")) + "\n");
+        }
+        if let Some(row) = line.strip_prefix("| ").filter(|_| !is_code) {
+            rows.push(row.trim_end_matches('|').split(" | ").map(|cell| cell.trim().replace("\\|", "|")).collect());
+        } else if !rows.is_empty() && !line.starts_with("|-") {
+            let heading: Vec<String> = rows.remove(0);
+            let heading: Vec<_> = heading.iter().map(String::as_str).collect();
+            shown += &table(&heading, std::mem::take(&mut rows), columns).0;
+        }
+        if !is_fixed {
+            prose = [&prose, line.trim()].join(" ").trim_start().to_owned();
+        } else if !is_fence && !line.starts_with("<!--") && !line.starts_with('|') {
+            shown += &format!("{line}\n");
+        }
+    }
+    shown.trim_end().to_owned() + "\n"
 }
