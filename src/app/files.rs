@@ -101,7 +101,8 @@ impl OpenFile {
 pub struct OpenFiles {
     all: Vec<OpenFile>,
     is_large: bool,
-    shown: usize,
+    /// The index of the shown file.
+    pub(super) shown: usize,
 }
 
 impl OpenFiles {
@@ -224,14 +225,6 @@ impl OpenFiles {
         let count = self.all.len().max(1);
         let distance = distance.rem_euclid(count.cast_signed());
         self.shown.saturating_add_signed(distance) % count
-    }
-
-    pub(super) fn shown_place(&self) -> usize {
-        self.shown
-    }
-
-    pub(super) fn show(&mut self, place: usize) {
-        self.shown = place;
     }
 
     pub(super) fn hashes(&self) -> impl Iterator<Item = &Sha256> {

@@ -442,9 +442,3 @@ pub enum TerminalAction {
     Resume,
     Quit,
 }
-
-impl Effect {
-    pub(super) fn writes(&self) -> bool {
-        matches!(self, Self::Store(job) if job.is_write())
-    }
-}

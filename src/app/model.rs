@@ -4,9 +4,8 @@ use crate::app::export_form::LastFormat;
 use crate::app::files::{MAX_OPEN_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Filter, HitList, SearchQuery};
 use crate::app::keys::Keymap;
-use crate::app::layout::{PaneNeed, View};
+use crate::app::layout::{Edge, PaneNeed, View};
 use crate::app::message::{DocumentReports, RulesOrFile};
-use crate::app::mouse::Mouse;
 use crate::app::overlays::{AllNotes, OverlayStack, Target};
 use crate::app::panes::PaneState;
 use crate::app::prevalence::StoredValues;
@@ -58,7 +57,8 @@ pub struct Model {
     /// The target of a pending jump, until its row is indexed.
     pub(super) bound_for: Option<Target>,
     pub(super) offers: ShownPrices,
-    pub(super) mouse: Mouse,
+    /// The border that the mouse drags.
+    pub(super) dragged: Option<Edge>,
     /// The last search of all stored reports, left for a hit.
     pub(super) finder: Option<HitList>,
     pub(super) pattern: SearchQuery,
@@ -156,9 +156,9 @@ impl Model {
 
     pub(super) fn show_file(&mut self, place: usize) {
         self.screen = Screen::File;
-        if place != self.files.shown_place() {
+        if place != self.files.place_at(0) {
             self.leave_shown();
-            self.files.show(place);
+            self.files.shown = place;
         }
         self.clamp_cursors();
         self.show_chosen()
@@ -180,7 +180,7 @@ impl Model {
         self.screen = Screen::File;
         self.leave_shown();
         if self.is_document() {
-            self.close(self.files.shown_place());
+            self.close(self.files.place_at(0));
         }
         if self.files.hashes().count() >= MAX_OPEN_FILES {
             self.close(0);
@@ -221,7 +221,7 @@ impl Model {
     /// Closes the shown file and shows another open one, or the start screen.
     pub(super) fn close_file(&mut self) {
         self.leave_shown();
-        self.close(self.files.shown_place());
+        self.close(self.files.place_at(0));
         if self.files.shown().is_none() {
             return self.leave_file();
         }
@@ -268,7 +268,7 @@ impl Model {
     /// Queues an effect for the runtime; a write delays the end of the program.
     pub(super) fn emit(&mut self, effect: impl Into<Effect>) {
         let effect = effect.into();
-        self.writes += usize::from(effect.writes());
+        self.writes += usize::from(matches!(&effect, Effect::Store(job) if job.is_write()));
         self.effects.push(effect);
     }
 

@@ -1,14 +1,7 @@
 //! The mouse: a press chooses, the wheel scrolls, a border can be dragged. The mouse never spends.
 
-use crate::app::keys::ENTER;
-use crate::app::layout::Edge;
 use crate::app::panes::{Move, Tab};
-use crate::app::{Command, Model, Screen};
-use jiff::Timestamp;
-use std::ops::RangeInclusive;
-
-/// Interval of a double click in milliseconds; a negative one means the clock was set back.
-const DOUBLE_CLICK_MS: RangeInclusive<i64> = 0..=400;
+use crate::app::{Model, Screen};
 
 const WHEEL_ROWS: usize = 3;
 
@@ -28,12 +21,6 @@ pub enum MouseKind {
     ScrollDown,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Mouse {
-    edge: Option<Edge>,
-    press: Option<(u16, u16, Timestamp)>,
-}
-
 impl Model {
     pub(crate) fn point(&mut self, pointer: MouseInput) {
         match pointer.kind {
@@ -44,23 +31,17 @@ impl Model {
                 self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
             }
             MouseKind::Drag => {
-                if let Some(edge) = self.mouse.edge {
+                if let Some(edge) = self.dragged {
                     self.sizes.drag(edge, &self.layout(), pointer.x, pointer.y);
                 }
             }
-            MouseKind::Release => self.mouse.edge = None,
+            MouseKind::Release => self.dragged = None,
             MouseKind::ScrollUp => self.wheel(pointer, Move::Up(WHEEL_ROWS)),
             MouseKind::ScrollDown => self.wheel(pointer, Move::Down(WHEEL_ROWS)),
         }
     }
 
     fn press_at(&mut self, at: MouseInput) {
-        let now = self.now.as_millisecond();
-        let before = self.mouse.press.take().filter(|(x, y, _)| (*x, *y) == (at.x, at.y));
-        if before.is_some_and(|(.., when)| DOUBLE_CLICK_MS.contains(&(now - when.as_millisecond()))) {
-            return self.enter_by_mouse();
-        }
-        self.mouse.press = Some((at.x, at.y, self.now));
         if let Some(overlay) = self.overlays.top() {
             let area = overlay.area(&self.layout());
             let room = self.overlay_room();
@@ -74,8 +55,8 @@ impl Model {
         if self.screen == Screen::Start {
             return;
         }
-        self.mouse.edge = self.layout().edge_at(at.x, at.y);
-        if self.mouse.edge.is_none() {
+        self.dragged = self.layout().edge_at(at.x, at.y);
+        if self.dragged.is_none() {
             self.choose_at(at);
         }
     }
@@ -113,16 +94,5 @@ impl Model {
             }
             None => self.go(movement),
         }
-    }
-
-    /// Runs the command of enter if it sends nothing: no price can be read between two clicks.
-    fn enter_by_mouse(&mut self) {
-        let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
-        let tag = self.key_price(command);
-        if tag.plan.prices.is_empty() {
-            return self.run(command);
-        }
-        let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
-        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.resolve(self).label, tag.label()));
     }
 }

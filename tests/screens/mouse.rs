@@ -52,31 +52,14 @@ fn wheel_scrolls_under_pointer_without_focus() {
 }
 
 #[test]
-fn double_click_opens_stored_and_spends_nothing() {
+fn clicks_send_nothing() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.keys("enter");
     let paid = tui.paid_calls();
-    point(&mut tui, MouseKind::Press, 3, 6);
-    point(&mut tui, MouseKind::Press, 3, 6);
+    (0..2).for_each(|_| point(&mut tui, MouseKind::Press, 3, 6));
+    tui.keys("? / n e x t - p");
+    (0..2).for_each(|_| point(&mut tui, MouseKind::Press, 6, 4));
     assert_eq!(tui.paid_calls(), paid);
-    assert!(tui.screen().contains("open: 1 request. The mouse never spends: enter does it."), "{}", tui.screen());
-    tui.keys("enter esc");
-    point(&mut tui, MouseKind::Press, 3, 8);
-    point(&mut tui, MouseKind::Press, 3, 8);
-    assert_eq!(tui.session.model.focused(), Some(Pane::Processes));
-}
-
-#[test]
-fn palette_double_click_spends_nothing() {
-    let mut tui = TuiHarness::listed();
-    tui.keys("G ? / n e x t - p");
-    let paid = tui.paid_calls();
-    point(&mut tui, MouseKind::Press, 6, 4);
-    point(&mut tui, MouseKind::Press, 6, 4);
-    assert_eq!(tui.paid_calls(), paid);
-    tui.assert_shows("next page: 1 request. The mouse never spends: enter does it.");
-    tui.keys("enter");
-    assert_eq!(tui.paid_calls(), paid + 1);
 }
 
 /// Where a border is.
