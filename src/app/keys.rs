@@ -361,9 +361,7 @@ impl Model {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
     }
-}
 
-impl Model {
     /// Explains why a key does nothing here; `None` in a text field, where it is text.
     pub(crate) fn disabled_reason(&self, key: Key) -> Option<String> {
         let place = self.key_context();
@@ -372,7 +370,7 @@ impl Model {
         }
         let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.contexts.contains(place));
-        let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
+        let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.missing(self)?))).collect();
         // With many disabled commands, the intended one is unknown.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {

@@ -18,7 +18,7 @@ macro_rules! commands {
             act: $act,
         }),+];
     };
-    (@when) => { Availability::Always };
+    (@when) => { &[] };
     (@when $when:expr) => { $when };
 }
 
@@ -29,7 +29,7 @@ mod scans;
 
 mod everywhere {
     use super::Action::Local;
-    use super::{Availability, Command, can_go_back};
+    use super::{Command, can_go_back};
     use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, OVERLAYS, PAGE_DOWN, PAGE_UP, UP, key};
     use crate::app::panes::Move;
     use crate::app::{Key, Model};
@@ -49,13 +49,13 @@ mod everywhere {
             "To the last row" => Local(|m| m.go(Move::Last));
         "back" [ESC] "back", 4, EVERYWHERE,
             "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; open-file leaves the file"
-            if Availability::Has("something to go back from", can_go_back) => Local(Model::go_back);
+            if &[("something to go back from", can_go_back)] => Local(Model::go_back);
         "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
             "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
-            if Availability::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::cancel_or_quit);
+            if &[("a call in flight", |m| !m.calls.is_empty())] => Local(Model::cancel_or_quit);
         "suspend" [Key::Ctrl('z')] "suspend", 0, EVERYWHERE,
             "Suspend the app and return to the shell; `fg` resumes it"
-            if Availability::Has("a terminal that can suspend a program", |m| m.settings.has_shell)
+            if &[("a terminal that can suspend a program", |m| m.settings.has_shell)]
             => Local(Model::suspend_app);
         "close" [key('q')] "close", 0, OVERLAYS,
             "Close the overlay, whatever filters it" => Local(Model::close_overlay);
@@ -94,7 +94,7 @@ macro_rules! pane {
             ),
             rank: 0,
             contexts: PANED,
-            when: Availability::Has("an open report, or rows of several panes", has_panes),
+            when: &[("an open report, or rows of several panes", has_panes)],
             act: Action::GoToPane(Pane::$pane),
         }
     };
@@ -127,29 +127,12 @@ pub struct Command {
     /// Its rank in the bar, 1 first; 0 for commands that are known or rarely used.
     pub rank: u8,
     pub contexts: KeyContexts,
-    pub(crate) when: Availability,
+    pub(crate) when: &'static [Requirement],
     pub act: Action,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Availability {
-    Always,
-    /// When its condition is met; the text follows "it needs".
-    Has(&'static str, fn(&Model) -> bool),
-    HasAll(&'static [Requirement]),
-}
-
+/// A condition; its text follows "it needs".
 pub(crate) type Requirement = (&'static str, fn(&Model) -> bool);
-
-impl Availability {
-    pub(crate) fn missing(self, model: &Model) -> Option<&'static str> {
-        match self {
-            Self::Has(what, is_there) if !is_there(model) => Some(what),
-            Self::HasAll(each) => each.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what),
-            Self::Always | Self::Has(..) => None,
-        }
-    }
-}
 
 /// The action of a command.
 #[derive(Debug)]
@@ -202,7 +185,12 @@ impl Command {
     }
 
     pub fn is_on(&self, model: &Model) -> bool {
-        self.contexts.contains(model.key_context()) && self.when.missing(model).is_none()
+        self.contexts.contains(model.key_context()) && self.missing(model).is_none()
+    }
+
+    /// Returns the first condition that is not met.
+    pub(crate) fn missing(&self, model: &Model) -> Option<&'static str> {
+        self.when.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what)
     }
 
     /// Explains why it is disabled now; `None` if it is enabled.
@@ -210,7 +198,7 @@ impl Command {
         if !self.contexts.contains(model.key_context()) {
             return Some(format!("it works {}", self.contexts.label()));
         }
-        self.when.missing(model).map(|what| format!("it needs {what}"))
+        self.missing(model).map(|what| format!("it needs {what}"))
     }
 
     /// Returns the command of a key right now. In a confirmation, letters are only its answers.
@@ -219,7 +207,7 @@ impl Command {
         let is_response = place == KeyContext::Confirm && matches!(key, Key::Char(_));
         let means = |command: &&Self| {
             let can_be = command.contexts.contains(place) && (!is_response || command.contexts == CONFIRM);
-            can_be && command.when.missing(model).is_none()
+            can_be && command.missing(model).is_none()
         };
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
@@ -247,19 +235,11 @@ impl Command {
         }
     }
 
-    pub(crate) fn request(&self, model: &Model) -> Option<Request> {
-        match &self.act {
-            Action::Send { request, .. } => request(model),
-            Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } | Action::Each { .. } | Action::Chosen => {
-                None
-            }
-        }
-    }
-
     pub(crate) fn requests(&self, model: &Model) -> Vec<Request> {
         match &self.act {
             Action::Each { requests, .. } => requests(model),
-            _ => self.request(model).into_iter().collect(),
+            Action::Send { request, .. } => request(model).into_iter().collect(),
+            Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } | Action::Chosen => Vec::new(),
         }
     }
 
@@ -280,9 +260,9 @@ impl Command {
     }
 }
 
-pub(super) const A_REPORT: Availability = Availability::Has("an open report", has_report);
+pub(super) const A_REPORT: &[Requirement] = &[("an open report", has_report)];
 
-pub(super) const A_SERVICE: Availability = Availability::Has("a service", has_service);
+pub(super) const A_SERVICE: &[Requirement] = &[("a service", has_service)];
 
 pub(super) fn has_service(model: &Model) -> bool {
     !model.is_document()

@@ -2,8 +2,8 @@
 
 use crate::app::commands::Action::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Action, Availability, form_request, has_kind, has_report, has_rows_below, has_service,
-    in_tree, is_folded, is_form_stored, is_over, rows_of_tree,
+    A_REPORT, A_SERVICE, Action, Requirement, form_request, has_kind, has_report, has_rows_below, has_service, in_tree,
+    is_folded, is_form_stored, is_over, rows_of_tree,
 };
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, other_file};
 use crate::app::export_form::ExportForm;
@@ -28,11 +28,11 @@ use crate::report::StoredItem;
 const LIST_STEP_COLUMNS: i16 = 2;
 const UPPER_STEP_PERCENT: i16 = 5;
 
-const FOLDED_OR_WIDE: Availability = Availability::Has("a report, or a list that folds or has kinds or columns", |m| {
+const FOLDED_OR_WIDE: &[Requirement] = &[("a report, or a list that folds or has kinds or columns", |m| {
     if m.overlays.is_empty() { has_report(m) } else { !is_over::<RowPicker>(m) }
-});
-const A_STORED_REPORT: Availability =
-    Availability::Has("a stored report", |m| m.screen == Screen::File && m.stored_reports().next().is_some());
+})];
+const A_STORED_REPORT: &[Requirement] =
+    &[("a stored report", |m| m.screen == Screen::File && m.stored_reports().next().is_some())];
 
 fn step_kind(model: &mut Model, forward: bool) {
     match model.overlays.top_mut() {
@@ -42,32 +42,31 @@ fn step_kind(model: &mut Model, forward: bool) {
     }
 }
 
-const A_VALUE: Availability = Availability::Has("a value", |m| m.subject().is_some());
-const A_CHOICE: Availability = Availability::Has("a line with several choices", |m| {
-    m.overlays.top_as().is_some_and(|form: &ExportForm| form.has_choice())
-});
+const A_VALUE: &[Requirement] = &[("a value", |m| m.subject().is_some())];
+const A_CHOICE: &[Requirement] =
+    &[("a line with several choices", |m| m.overlays.top_as().is_some_and(|form: &ExportForm| form.has_choice()))];
 
 fn has_stored(model: &Model) -> bool {
     model.chosen_stored().is_some()
 }
 
-const ANY_STORED: Availability = Availability::Has("something stored", has_stored);
+const ANY_STORED: &[Requirement] = &[("something stored", has_stored)];
 
 /// Deleting more than the visible rows is disabled while a filter hides some.
-const ALL_SHOWN: Availability = Availability::HasAll(&[
+const ALL_SHOWN: &[Requirement] = &[
     ("something stored", has_stored),
     ("all rows shown, for it deletes others as well", |m| {
         m.overlays.top_as::<StoredList>().is_some_and(|stored| stored.filter.typed.is_empty())
     }),
-]);
+];
 
 commands! {
     "row-details" [ENTER] "details", 4, TREE,
         "Show the details of the row: every field, uncut"
-        if Availability::Has("a row", |m| match m.overlays.top_as::<ResponseTree>() {
+        if &[("a row", |m| match m.overlays.top_as::<ResponseTree>() {
             Some(response) => response.chosen().is_some_and(|line| line.value.is_some()),
             None => (m.note_target().is_some() || m.files.current_rule_row().is_some()) && m.overlays.is_empty(),
-        })
+        })]
         => Local(|m| if m.overlays.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 2, FILE_OR_ROW,
         "List what rules mark, by subject and rule: with techniques, in all stored sandboxes of the file; a row's mark: ! high, * medium, + low, ~ noise"
@@ -104,20 +103,20 @@ commands! {
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Right));
     "fold" [key(' ')] "unfold or fold", 7, TREE,
         "Fold or unfold the process"
-        if Availability::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
+        if &[("a row of a tree that has rows below it", has_rows_below)] => Local(|m| m.fold(FoldStep::Toggle));
     "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,
         "Unfold the whole process tree, or all findings; in a comparison, show every hidden column again"
-        if Availability::Has("something folded, or hidden columns", |m| {
+        if &[("something folded, or hidden columns", |m| {
             is_folded(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| !found.source.without.is_empty())
-        }) => Local(|m| match is_over::<ComparisonList>(m) {
+        })] => Local(|m| match is_over::<ComparisonList>(m) {
             true => m.compare_other_columns(Comparison::bring_back),
             false => m.fold(FoldStep::All(false)),
         });
     "show-less" [key('-')] "show less", 5, UNFOLDED,
         "Fold the process tree down to its roots, or all findings; in a comparison, hide the chosen column: at least two remain"
-        if Availability::Has("a tree, findings, or two columns beside the chosen one", |m| {
+        if &[("a tree, findings, or two columns beside the chosen one", |m| {
             in_tree(m) || is_over::<FindingList>(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| found.source.can_leave_out())
-        }) => Local(|m| {
+        })] => Local(|m| {
             if is_over::<ComparisonList>(m) {
                 return m.compare_other_columns(Comparison::leave_out);
             }
@@ -129,14 +128,14 @@ commands! {
         });
     "isolate" [key('.')] "only this subtree", 8, PANE,
         "Show only the process and those below it, or the whole tree again"
-        if Availability::Has("a process of the tree", |m| m.files.current_row().is_some_and(|(report, row)| is_process(report, row)))
+        if &[("a process of the tree", |m| m.files.current_row().is_some_and(|(report, row)| is_process(report, row)))]
         => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
     "process" [key('^')] "its process", 7, KeyContexts::of(&[KeyContext::Pane, KeyContext::Detail]),
         "Go to the process that started this one, or that the row names; such as the one that dropped the file; list those that it may mean"
-        if Availability::Has("a process that another one started, or a row that names a process", |m| {
+        if &[("a process that another one started, or a row that names a process", |m| {
             let row = m.row_in_sight();
             row.is_some_and(|(report, row)| parent(report, row).is_some() || names_process(report, row))
-        }) => Local(|m| match m.row_in_sight().and_then(|(report, row)| parent(report, row)) {
+        })] => Local(|m| match m.row_in_sight().and_then(|(report, row)| parent(report, row)) {
             Some(parent) => {
                 m.overlays.all.clear();
                 m.show_row(parent);
@@ -148,19 +147,19 @@ commands! {
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, KINDS,
         "Go to the pane's next kind of rows (such as from written to deleted files); in a comparison, show the next pane's only; of indicators those to block, or the next kind"
-        if Availability::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
+        if &[("a further kind of rows", |m| has_kind(m, true))] => Local(|m| step_kind(m, true));
     "previous-kind" [key('{')] "previous kind", 0, KINDS,
         "Go to the pane's previous kind of rows; in a comparison, show the previous pane's only; of indicators, the previous kind"
-        if Availability::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| step_kind(m, false));
+        if &[("an earlier kind of rows", |m| has_kind(m, false))] => Local(|m| step_kind(m, false));
     "compare" [key('c')] "compare", 6, FILE_OR_ROW,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
         if A_STORED_REPORT => Local(Model::compare);
     "pivot" [key('V')] "pivot", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Detail, KeyContext::Rows]),
         "List the other stored files that have the row, the finding or the indicator; of a sandbox the files that did nearly the same; costs nothing"
-        if Availability::Has("a row of a stored report, a finding or an indicator", prevalence::can_pivot) => Local(prevalence::pivot);
+        if &[("a row of a stored report, a finding or an indicator", prevalence::can_pivot)] => Local(prevalence::pivot);
     "compare-files" [key('c')] "compare", 5, ROWS,
         "Compare the file with the chosen other one; costs nothing"
-        if Availability::Has("a row of another file", |m| other_file(m).is_some()) => Local(Model::compare_with_other);
+        if &[("a row of another file", |m| other_file(m).is_some())] => Local(Model::compare_with_other);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
             let picker_rows = m.overlays.find::<ComparisonList>().and_then(ComparisonList::picker_rows);
@@ -168,29 +167,29 @@ commands! {
         });
     "compare-with" [key('w')] "compare with", 5, COMPARE,
         "Compare with another file that has stored reports; costs nothing"
-        if Availability::Has("another file with stored reports", |m| {
+        if &[("another file with stored reports", |m| {
             has_service(m) && m.start.others(m.file()).next().is_some()
-        })
+        })]
         => Local(|m| {
             m.overlays.put(OtherFileList::new(OtherFiles(m.start.others(m.file()).cloned().collect())));
         });
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
-        if Availability::Has("a list of other files", is_over::<OtherFileList>) => Local(Model::compare_with_chosen);
+        if &[("a list of other files", is_over::<OtherFileList>)] => Local(Model::compare_with_chosen);
     "go-to-row" [ENTER] "go there", 1, KeyContexts::of(&[KeyContext::Finder, KeyContext::Hits, KeyContext::Rows]),
         "Go to the row or the hit, in its sandbox and pane; of an indicator to the row that names it, or where several do, to a list of them"
-        if Availability::Has("a row to go to", |m| {
+        if &[("a row to go to", |m| {
             is_over::<HitList>(m) || is_over::<IndicatorList>(m) || m.chosen_target().is_some()
-        }) => Local(Model::go_to_chosen);
+        })] => Local(Model::go_to_chosen);
     "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, ROWS,
         "Show the rows of the rule, or of all rules of the subject; or fold them again"
-        if Availability::Has("a rule or a subject of the findings", |m| m.overlays.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
+        if &[("a rule or a subject of the findings", |m| m.overlays.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))]
         => Local(|m| m.fold(FoldStep::Toggle));
     "scope" [key('v')] "view", 3, KeyContexts::of(&[KeyContext::Rows, KeyContext::Compare]),
         "Cover every stored report of the file, or this sandbox's alone; in a comparison, show in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
-        if Availability::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| {
+        if &[("several stored reports of the file, in a list of their rows or in a comparison", |m| {
             m.has_scope() || m.overlays.top_as().is_some_and(|found: &ComparisonList| found.source.sides().len() > 1)
-        }) => Local(|m| match is_over::<ComparisonList>(m) {
+        })] => Local(|m| match is_over::<ComparisonList>(m) {
             true => m.change_comparison(Comparison::step_view),
             false => m.toggle_scope(),
         });
@@ -201,19 +200,19 @@ commands! {
         "Copy the raw value with its controls; needs confirmation once" if A_VALUE => Local(Model::copy_raw);
     "copy-row" [Key::Ctrl('y')] "copy row", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Rows, KeyContext::Compare]),
         "Copy the whole row, defanged and in one line; with why it is listed or who saw it; of a sandbox the file's SHA-256"
-        if Availability::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
+        if &[("a row, or a file", |m| m.row_line().is_some())] => Local(|m| {
             let line = m.row_line();
             line.into_iter().for_each(|(what, line)| m.copy(what, line.into_bytes()));
         });
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, KINDS,
         "Copy every row of the pane, or every indicator that is shown; defanged and in one line"
-        if Availability::Has("rows of a pane, or indicators", |m| m.overlays.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
+        if &[("rows of a pane, or indicators", |m| m.overlays.is_empty() || is_over::<IndicatorList>(m))] => Local(Model::copy_all);
     "indicators" [key('i')] "indicators", 7, FILE_OR_ROW,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
         "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, ATT&CK Navigator, CSV, JSON, JSON lines, Markdown, text"
-        if Availability::Has("an open report, or a value", Model::can_write) => Local(Model::open_export_form);
+        if &[("an open report, or a value", Model::can_write)] => Local(Model::open_export_form);
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"
         if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(true)));
@@ -221,16 +220,16 @@ commands! {
         "Choose the previous one" if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(false)));
     "save" [ENTER] "write it", 1, KeyContexts::of(&[KeyContext::Form, KeyContext::Choice]),
         "Write the file; an existing one is overwritten only after confirmation"
-        if Availability::Has("the path of a file", is_over::<ExportForm>) => Local(Model::save);
+        if &[("the path of a file", is_over::<ExportForm>)] => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE_OR_ROW,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each download is charged"
-        if Availability::Has("a report with artifacts", |m| {
+        if &[("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
                 && m.claimed_artifacts().next().is_some()
-        }) => Action::OpenPaid { to: Model::show_artifacts, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateArtifact)]) };
+        })] => Action::OpenPaid { to: Model::show_artifacts, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateArtifact)]) };
     "download" [ENTER] "download", 1, PICKER,
         "Download the artifact; a stored one costs nothing and can be written to a file"
-        if Availability::Has("a list of artifacts", |m| m.chosen_artifact().is_some()) => Action::Send {
+        if &[("a list of artifacts", |m| m.chosen_artifact().is_some())] => Action::Send {
             request: Model::chosen_artifact,
             is_stored: Model::is_chosen_artifact_stored,
             with_stored: Model::save_artifact,
@@ -240,10 +239,10 @@ commands! {
         "Find any command or request by typing words of its name or help" => Local(|m| palette::open(m, false));
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
-        if Availability::Has("something to choose", |m| m.chosen_item().is_some()) => Action::Chosen;
+        if &[("something to choose", |m| m.chosen_item().is_some())] => Action::Chosen;
     "send" [ENTER] "send", 1, FORM,
         "Send the typed request; a stored response costs nothing"
-        if Availability::Has("valid input for the request", |m| form_request(m).is_some()) => Action::Send {
+        if &[("valid input for the request", |m| form_request(m).is_some())] => Action::Send {
             request: form_request,
             is_stored: is_form_stored,
             with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request, ResponseSource::Stored)),
@@ -251,19 +250,19 @@ commands! {
         };
     "refetch-typed" [Key::Ctrl('a')] "send again", 2, FORM,
         "Send the typed request though its response is stored"
-        if Availability::Has("a stored response", is_form_stored) => Action::send_again(form_request);
+        if &[("a stored response", is_form_stored)] => Action::send_again(form_request);
     "confirm" [key('y'), key('Y')] "confirm", 0, CONFIRM,
         "Confirm by a key that the confirmation shows, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The confirmation shows its keys."));
     "note" [key('a')] "note", 8, FILE_OR_ROW,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
-        if Availability::Has("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
+        if &[("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
             m.overlays.shows_row() && m.noted().is_some()
-        })
+        })]
         => Local(Model::write_note);
     "save-note" [ENTER] "save the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"
-        if Availability::Has("a typed note", is_over::<NoteForm>) => Local(Model::save_note);
+        if &[("a typed note", is_over::<NoteForm>)] => Local(Model::save_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
@@ -275,7 +274,7 @@ commands! {
         if A_SERVICE => Local(|m| m.overlays.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add the typed operation to the plan; @ and a file count the hashes in it; backspace on an empty line takes the last one back"
-        if Availability::Has("the planner", is_over::<Planner>) => Local(|m| {
+        if &[("the planner", is_over::<Planner>)] => Local(|m| {
             let Some(planner) = m.overlays.top_as_mut::<Planner>() else { return };
             match planner.add() {
                 Ok(None) => {}
@@ -286,9 +285,9 @@ commands! {
         });
     "prices" [key('$')] "prices", 6, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Picker]),
         "Explain the prices that apply here: rule, place in the specification, who is charged"
-        if Availability::Has("a file from the service, or its artifacts", |m| {
+        if &[("a file from the service, or its artifacts", |m| {
             has_service(m) && (m.overlays.is_empty() || m.chosen_artifact().is_some())
-        }) => Local(|m| m.overlays.put(TextPage::prices(m, m.overlay_room().width.into())));
+        })] => Local(|m| m.overlays.put(TextPage::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
@@ -299,25 +298,25 @@ commands! {
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));
     "open-stored" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
-        if Availability::Has("a report of a known file, imported or stored for this service", |m| {
+        if &[("a report of a known file, imported or stored for this service", |m| {
             let is_here = |line: &StoredItem| line.service == m.service.id || line.imported.is_some();
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
-        }) => Local(Model::open_stored);
+        })] => Local(Model::open_stored);
     "triage" [key('#')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
         "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
-        if Availability::Has("the start screen, the list of what is stored or that of the group, and a service", |m| {
+        if &[("the start screen, the list of what is stored or that of the group, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
-        }) => Local(|m| group::triage(m, group::shown_files(m)));
+        })] => Local(|m| group::triage(m, group::shown_files(m)));
     "open-triaged" [ENTER] "open file", 1, PICKER,
         "Open the file; going back returns to the triage"
-        if Availability::Has("a file of the triage", |m| {
+        if &[("a file of the triage", |m| {
             m.overlays.top_as::<TriageList>().is_some_and(|list| list.chosen().is_some())
-        }) => Local(group::open_triaged);
+        })] => Local(group::open_triaged);
     "fetch-triaged" [key('A')] "request missing", 2, PICKER,
         "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
-        if Availability::Has("a triage with something to request, and no other requests in sequence", |m| {
+        if &[("a triage with something to request, and no other requests in sequence", |m| {
             m.calls.batch().is_none() && !group::cheapest(m).is_empty()
-        }) => Action::Each { requests: group::cheapest, price: group::price_of_cheapest, begin: group::confirm_fetch };
+        })] => Action::Each { requests: group::cheapest, price: group::price_of_cheapest, begin: group::confirm_fetch };
     "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if ANY_STORED => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,
@@ -330,5 +329,5 @@ commands! {
         if ALL_SHOWN => Local(|m| m.confirm_deletion(vec![crate::report::DeletionTarget::Everything]));
     "apply-age" [ENTER] "how many go", 1, FORM,
         "List everything older than the typed days, for confirmation"
-        if Availability::Has("a typed age", is_over::<AgeForm>) => Local(Model::delete_old);
+        if &[("a typed age", is_over::<AgeForm>)] => Local(Model::delete_old);
 }

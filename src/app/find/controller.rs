@@ -156,9 +156,7 @@ impl Model {
             None => self.say("No row of this pane matches the filter."),
         }
     }
-}
 
-impl Model {
     /// Returns the label of the list to return to, if any.
     pub fn return_label(&self) -> Option<&'static str> {
         let is_here = self.overlays.is_empty() && !self.files.is_zoomed() && self.filter().is_none();

@@ -256,9 +256,7 @@ impl PaneState {
     pub fn passes_filter(&self, place: RowPlace) -> bool {
         self.row_filter.lets_through(place.section, place.row)
     }
-}
 
-impl PaneState {
     /// Moves the cursor among the visible rows.
     pub(crate) fn go(&mut self, report: &Report, pane: Pane, movement: Move, height: usize) {
         self.scroll.go(movement, self.count(report, pane), height);
