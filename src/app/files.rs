@@ -300,7 +300,7 @@ impl OpenFiles {
     }
 
     pub(super) fn with_opening_mut(&mut self, job: JobNumber) -> Option<&mut OpenFile> {
-        self.all.iter_mut().find_map(|open| open.list.opened_mut(job).is_some().then_some(open))
+        self.all.iter_mut().find(|file| file.list.entries.iter().any(|entry| entry.opens(job)))
     }
 
     pub(super) fn returns_mut(&mut self) -> impl Iterator<Item = &mut ReturnPoint> {
@@ -311,16 +311,12 @@ impl OpenFiles {
         self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }
 
-    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
-        self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
-    }
-
     pub(super) fn entry_of_mut(&mut self, job: JobNumber) -> Option<&mut ListEntry> {
-        self.open_entries_mut().find(|entry| entry.open.as_ref().is_some_and(|open| open.job.is(job)))
+        self.all.iter_mut().flat_map(|file| &mut file.list.entries).find(|entry| entry.opens(job))
     }
 
     pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {
-        self.open_entries_mut().filter_map(|entry| entry.open.as_mut())
+        self.all.iter_mut().flat_map(|file| &mut file.list.entries).filter_map(|entry| entry.open.as_mut())
     }
 
     pub(super) fn opened_mut(&mut self, job: JobNumber) -> Option<&mut OpenReport> {

@@ -71,6 +71,11 @@ impl Next {
             None => Self::Nothing,
         }
     }
+
+    /// Returns the request for the page that follows; `None` at the end.
+    pub(super) fn request(&self, make: impl FnOnce(Option<Untrusted>) -> Request) -> Option<Request> {
+        if let Self::Page(cursor) = self { Some(make(cursor.clone())) } else { None }
+    }
 }
 
 impl List {
@@ -111,14 +116,6 @@ impl List {
 
     pub(crate) fn is_single(&self) -> bool {
         self.file().is_none() && self.entries.len() == 1
-    }
-
-    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
-        self.entries.iter_mut().filter(|entry| entry.open.is_some())
-    }
-
-    pub(super) fn opened_mut(&mut self, job: JobNumber) -> Option<&mut OpenReport> {
-        self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.job.is(job))
     }
 
     pub(crate) fn place_of(&self, identifier: &Identifier) -> Option<usize> {
@@ -166,10 +163,7 @@ impl List {
     /// Returns the request for the page after the last loaded one; `None` at the end.
     pub fn next_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
-        match &self.next {
-            Next::Page(cursor) => Some(Request::Behaviours { file, listing, cursor: cursor.clone() }),
-            Next::Nothing | Next::Lost => None,
-        }
+        self.next.request(|cursor| Request::Behaviours { file, listing, cursor })
     }
 
     pub(crate) fn first_page(&self, listing: Listing) -> Option<Request> {
@@ -179,19 +173,13 @@ impl List {
     }
 
     /// Adds the page of this cursor. A first page replaces the list; open reports stay open.
-    pub(crate) fn take_page(
-        &mut self,
-        cursor: Option<&Untrusted>,
-        page: Page,
-        received: Timestamp,
-        unkept: Option<String>,
-    ) {
+    pub(crate) fn take_page(&mut self, cursor: Option<&Untrusted>, page: Page, at: Timestamp, unkept: Option<String>) {
         let total = self.total;
         self.total = page.end.count.or(total);
         if cursor.is_none() {
-            return self.replace_pages(page, received, unkept, total);
+            return self.replace_pages(page, at, unkept, total);
         }
-        self.add(page.entries, received, unkept, &mut HashMap::new());
+        self.add(page.entries, at, unkept, &mut HashMap::new());
         self.used_cursors.extend(cursor.cloned());
         self.next = Next::behind(page.end, |cursor| self.used_cursors.contains(cursor));
     }
@@ -429,6 +417,10 @@ impl ListEntry {
 
     pub(crate) fn name(&self) -> Option<Untrusted> {
         self.parts.as_ref().map(|parts| parts.sandbox.clone())
+    }
+
+    pub(super) fn opens(&self, job: JobNumber) -> bool {
+        self.open.as_ref().is_some_and(|open| open.job.is(job))
     }
 
     /// Takes a received report, and closes the open one, which may be older.

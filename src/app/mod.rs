@@ -16,7 +16,6 @@ pub mod layout;
 pub mod list;
 pub mod message;
 pub mod model;
-pub mod mouse;
 pub mod overlays;
 pub mod panes;
 pub mod prevalence;

@@ -8,7 +8,7 @@ use super::{EventLoop, LoopExit, MessageSender, RunExit, usable_size};
 use crate::app::keys::{
     BACK_TAB, BACKSPACE, DELETE, DOWN, END, ENTER, ESC, HOME, INSERT, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, TAB, UP,
 };
-use crate::app::mouse::{MouseInput, MouseKind};
+use crate::app::panes::{MouseInput, MouseKind};
 use crate::app::{Key, Model, SavedScreen, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};

@@ -1,9 +1,9 @@
 //! Draws lists of report rows: a comparison with a mark per column, the hits of a search, findings.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
+use super::draw_earlier;
 use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, draw_label, draw_pieces, severity_tint};
-use super::screen::draw_earlier;
 use super::theme::Role;
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, column_letter};
 use crate::app::find::{HitGroup, HitList, HitRow, HitSource, SearchHits, SearchProgress};
@@ -203,6 +203,8 @@ impl DrawList for Findings {
 
     const HINT: &'static str = "words of a rule, a technique or a row, such as persistence";
 
+    const EMPTY: &'static str = "No rule marks a row.";
+
     fn title(list: &FindingList, model: &Model) -> String {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
         let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| to_visible("this report")));
@@ -218,10 +220,6 @@ impl DrawList for Findings {
 
     fn progress_text(list: &FindingList) -> Option<&'static str> {
         (!list.source.is_complete).then_some("looking")
-    }
-
-    fn absent(list: &FindingList, _: &Model) -> String {
-        if list.is_filtered() { "no match" } else { "No rule marks a row." }.to_owned()
     }
 
     fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> ListTable {

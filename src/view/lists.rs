@@ -38,15 +38,13 @@ const SIZED_COLUMNS: usize = 100;
 impl DrawList for StoreContents {
     const HEADS: &'static [&'static str] = &["file", "sandbox", "received", "size", "on disk", "at service", "from"];
 
+    const EMPTY: &'static str = "The store is empty.";
+
     fn title(list: &StoredList, _: &Model) -> String {
         let sum = |of: fn(&StoredItem) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
         let count = shown_of(list.counts(), "item");
         let order = list.source.order_name();
         format!("Stored · {count} · {} · {} on disk · {order}", sum(|l| l.bytes), sum(|l| l.on_disk))
-    }
-
-    fn absent(list: &StoredList, _: &Model) -> String {
-        if list.counts().1 == 0 { "The store is empty." } else { "no match" }.to_owned()
     }
 
     fn columns(_: &StoredList, _: &[&StoredItem], room: usize, _: &Model) -> ListTable {
@@ -293,6 +291,8 @@ const NAMES_DIVISOR: usize = 4;
 impl DrawList for FoundIndicators {
     const HINT: &'static str = "a value, a kind, to block";
 
+    const EMPTY: &'static str = "No report names a hash, host, address, URL, path, key or mutex.";
+
     fn title(list: &IndicatorList, model: &Model) -> String {
         let FoundIndicators { sandboxes, what, .. } = &list.source;
         let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
@@ -304,11 +304,6 @@ impl DrawList for FoundIndicators {
 
     fn progress_text(list: &IndicatorList) -> Option<&'static str> {
         (!list.source.is_complete()).then_some("looking")
-    }
-
-    fn absent(list: &IndicatorList, _: &Model) -> String {
-        let none = "No report names a hash, host, address, URL, path, key or mutex.";
-        if list.counts().1 == 0 { none } else { "no match" }.to_owned()
     }
 
     fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> ListTable {

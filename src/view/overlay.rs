@@ -249,6 +249,9 @@ pub(super) trait DrawList: ListSource + Sized {
     /// Whether the frame shows the range of visible rows.
     const COUNTS_ROWS: bool = true;
 
+    /// The text in place of rows if there are none.
+    const EMPTY: &'static str = "no match";
+
     /// A hint for an empty filter line.
     const HINT: &'static str = "";
 
@@ -265,8 +268,8 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 
     /// The text in place of rows if none is shown.
-    fn absent(_: &ListView<Self>, _: &Model) -> String {
-        "no match".to_owned()
+    fn absent(list: &ListView<Self>, _: &Model) -> String {
+        if list.counts().1 == 0 { Self::EMPTY } else { "no match" }.to_owned()
     }
 
     fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> ListTable {

@@ -2,7 +2,7 @@
 
 use crate::harness::{TuiHarness, main_file, options};
 use crate::{above_bar, screen};
-use behaview::app::mouse::{MouseInput, MouseKind};
+use behaview::app::panes::{MouseInput, MouseKind};
 use behaview::app::{Layout, TerminalEvent};
 use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;

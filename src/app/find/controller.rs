@@ -116,9 +116,7 @@ impl Model {
         if let Some(why) = why_unreachable {
             return self.warn(why);
         }
-        let left = self.leave_list();
-        self.go_to_found();
-        self.set_left(left);
+        self.leave_list_for(Self::go_to_found);
     }
 
     pub(super) fn go_to_found(&mut self) {

@@ -428,6 +428,28 @@ impl FindingList {
     }
 }
 
+/// The scope of findings and indicators; saved for the next run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    Sandbox,
+    #[default]
+    File,
+}
+
+impl Scope {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Sandbox => "this sandbox",
+            Self::File => "all sandboxes",
+        }
+    }
+
+    pub fn other(self) -> Self {
+        if self == Self::Sandbox { Self::File } else { Self::Sandbox }
+    }
+}
+
 impl Model {
     /// Opens the list of findings, or restores one left for a row.
     pub(crate) fn list_findings(&mut self) {
@@ -465,31 +487,7 @@ impl Model {
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
         Some(Part::Findings(Some(Arc::new(rows.collect()))))
     }
-}
 
-/// The scope of findings and indicators; saved for the next run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    Sandbox,
-    #[default]
-    File,
-}
-
-impl Scope {
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Sandbox => "this sandbox",
-            Self::File => "all sandboxes",
-        }
-    }
-
-    pub fn other(self) -> Self {
-        if self == Self::Sandbox { Self::File } else { Self::Sandbox }
-    }
-}
-
-impl Model {
     /// Returns the scope of lists; a single stored report leaves no choice.
     pub fn scope(&self) -> Scope {
         match self.chosen().and_then(ListEntry::report) {

@@ -64,10 +64,7 @@ impl GroupRows {
 
     /// Returns the request for the page after these; `None` at the end.
     pub fn next_page(&self) -> Option<Request> {
-        match &self.next {
-            Next::Page(cursor) => Some(Request::GroupList { list: self.list, cursor: cursor.clone() }),
-            Next::Nothing | Next::Lost => None,
-        }
+        self.next.request(|cursor| Request::GroupList { list: self.list, cursor })
     }
 
     /// Adds the page of this cursor; a first page replaces the list.
@@ -184,9 +181,7 @@ pub(crate) fn sort(model: &mut Model) {
 /// Opens the chosen file, and offers to watch a running analysis; back returns to the list.
 pub(crate) fn open_chosen(model: &mut Model) {
     let Some(GroupEntry { file: Some(file), scan, at, .. }) = chosen(model).cloned() else { return };
-    let left = model.leave_list();
-    model.open_files(from_ref(&file));
-    model.set_left(left);
+    model.leave_list_for(|m| m.open_files(from_ref(&file)));
     let Some((identifier, progress)) = scan.filter(|(_, progress)| *progress != Progress::Done) else { return };
     let pending = PendingScan { identifier: Some(identifier), since: at.unwrap_or(model.now) };
     if model.follows.recall(&file, Some(pending), model.now) {
@@ -293,9 +288,7 @@ pub(crate) fn on_triaged(model: &mut Model, job: JobNumber, found: Vec<TriagedFi
 pub(crate) fn open_triaged(model: &mut Model) {
     let Some(file) = model.overlays.top_as::<TriageList>().and_then(|list| list.chosen()) else { return };
     let file = file.file.clone();
-    let left = model.leave_list();
-    model.open_files(&[file]);
-    model.set_left(left);
+    model.leave_list_for(|m| m.open_files(&[file]));
 }
 
 pub(crate) fn cheapest(model: &Model) -> Vec<Request> {

@@ -205,7 +205,10 @@ impl Model {
         let Some(picker_rows) = list.and_then(|list| Some(list.source.picker_rows(list.chosen()?))) else { return };
         match picker_rows.as_slice() {
             [] => self.say("The indicator is the file itself: no row names it."),
-            [PickerRow { target: Some(target), .. }] => self.leave_list_for(target.clone()),
+            [PickerRow { target: Some(target), .. }] => {
+                let target = target.clone();
+                self.leave_list_for(|m| m.go_to(target))
+            }
             _ => self.overlays.put(RowPicker::new(PickerRows::new("Rows with the indicator", picker_rows))),
         }
     }

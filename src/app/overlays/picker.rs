@@ -105,14 +105,14 @@ impl Model {
         match self.overlays.top() {
             Some(Overlay::HitList(_)) => self.go_to_hit(),
             Some(Overlay::Indicators(_)) => self.go_to_indicator(),
-            _ => self.chosen_target().cloned().into_iter().for_each(|target| self.leave_list_for(target)),
+            _ => self.chosen_target().cloned().into_iter().for_each(|target| self.leave_list_for(|m| m.go_to(target))),
         }
     }
 
-    /// Jumps from the top list to a row; back returns to the list.
-    pub(super) fn leave_list_for(&mut self, target: Target) {
+    /// Goes from the top list to one of its rows; back returns to the list.
+    pub(crate) fn leave_list_for(&mut self, go: impl FnOnce(&mut Self)) {
         let left = self.leave_list();
-        self.go_to(target);
+        go(self);
         self.set_left(left);
     }
 
@@ -173,6 +173,41 @@ impl Model {
             self.show_row(place);
         }
     }
+
+    pub(crate) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
+        let focused = self.files.with_opening_mut(job).and_then(|file| file.focus);
+        if let Some(open) = self.files.opened_mut(job) {
+            open.arrange(&marks.order, focused);
+            let alone = marks.techniques.iter().filter(|technique| !technique.is_named);
+            let own = alone.map(|it| (it.severity, it.row())).collect();
+            open.panes.entry(Pane::Techniques).or_default().set_own(&open.report, Pane::Techniques, own);
+            open.marks = Some(Arc::new(marks));
+            if self.hides_noise {
+                open.hide_noise(true);
+            }
+        }
+    }
+
+    pub(crate) fn toggle_noise(&mut self) {
+        self.hides_noise = !self.hides_noise;
+        self.files.reports_mut().for_each(|open| open.hide_noise(self.hides_noise));
+        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise.len());
+        self.say(match self.hides_noise {
+            true => {
+                let hidden = thousands(hidden as u64);
+                let way = self.key_label("hide-noise");
+                format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")
+            }
+            false => "Everything is shown.".to_owned(),
+        });
+    }
+
+    pub(crate) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
+        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
+        let none = Marks::default();
+        let marks = open.marks.as_deref();
+        rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
+    }
 }
 
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
@@ -215,43 +250,6 @@ impl OpenReport {
                 state.filter_rows(&self.report, pane, |row_filter| row_filter.hidden = noise);
             }
         }
-    }
-}
-
-impl Model {
-    pub(crate) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
-        let file = self.files.with_opening_mut(job);
-        if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
-            open.arrange(&marks.order, focused);
-            let alone = marks.techniques.iter().filter(|technique| !technique.is_named);
-            let own = alone.map(|it| (it.severity, it.row())).collect();
-            open.panes.entry(Pane::Techniques).or_default().set_own(&open.report, Pane::Techniques, own);
-            open.marks = Some(Arc::new(marks));
-            if self.hides_noise {
-                open.hide_noise(true);
-            }
-        }
-    }
-
-    pub(crate) fn toggle_noise(&mut self) {
-        self.hides_noise = !self.hides_noise;
-        self.files.reports_mut().for_each(|open| open.hide_noise(self.hides_noise));
-        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise.len());
-        self.say(match self.hides_noise {
-            true => {
-                let hidden = thousands(hidden as u64);
-                let way = self.key_label("hide-noise");
-                format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")
-            }
-            false => "Everything is shown.".to_owned(),
-        });
-    }
-
-    pub(crate) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
-        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let none = Marks::default();
-        let marks = open.marks.as_deref();
-        rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
     }
 }
 

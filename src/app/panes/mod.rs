@@ -4,7 +4,7 @@ pub mod facts;
 pub(crate) mod moving;
 pub(crate) mod state;
 
-pub use moving::{Move, Scroll};
+pub use moving::{MouseInput, MouseKind, Move, Scroll};
 pub use state::{Before, FoldStep, OWN, PaneState, TreeBranch};
 
 use crate::app::{Area, Command, Model};

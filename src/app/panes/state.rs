@@ -262,10 +262,6 @@ impl PaneState {
         self.scroll.go(movement, self.count(report, pane), height);
     }
 
-    pub(super) fn clamp_cursor(&mut self, report: &Report, pane: Pane, height: usize) {
-        self.scroll.clamp(self.count(report, pane), height);
-    }
-
     /// Puts the cursor on a row; unhides it if folded or filtered out.
     pub(super) fn show(&mut self, report: &Report, pane: Pane, place: RowPlace, height: usize) {
         let position = self.reveal(report, pane, place);

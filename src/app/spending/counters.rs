@@ -219,33 +219,6 @@ pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     differ.chain(unparsed(&usage.unparsed))
 }
 
-impl TextPage {
-    pub(crate) fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
-        let view = CountersView::new(balances, now);
-        let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
-        paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
-        Self::new("Quota counters", paragraphs, columns)
-    }
-
-    /// Shows usage in all, then the last day first: a bar a day, and the endpoints with most calls.
-    pub(crate) fn usage(usage: &Usage, columns: usize) -> Self {
-        let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
-        let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
-            let all = counts.pop().map_or(0, |(_, all)| all);
-            let length = usize::try_from(u128::from(all) * BAR_WIDTH as u128 / u128::from(most)).unwrap_or(BAR_WIDTH);
-            let bar = "█".repeat(length.clamp(usize::from(all > 0), BAR_WIDTH));
-            let named = counts.iter().map(|(name, count)| format!(" · {name} {}", thousands(*count)));
-            paragraph(&day, format!("{bar} {}{}", thousands(all), named.collect::<String>()))
-        };
-        let mut paragraphs: Vec<_> = usage_rows(usage).into_iter().rev().map(day).collect();
-        if usage.daily.is_empty() {
-            paragraphs = vec![paragraph("", "Nothing was used in these days.")];
-        }
-        paragraphs.extend(usage_remarks(usage).map(|words| paragraph("", words)));
-        Self::new("Usage, in requests by day", paragraphs, columns)
-    }
-}
-
 /// Maximum entries that the app shows, the latest.
 pub const MAX_ENTRIES: usize = 500;
 
@@ -292,6 +265,31 @@ pub struct LedgerPage {
 }
 
 impl TextPage {
+    pub(crate) fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+        let view = CountersView::new(balances, now);
+        let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
+        paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
+        Self::new("Quota counters", paragraphs, columns)
+    }
+
+    /// Shows usage in all, then the last day first: a bar a day, and the endpoints with most calls.
+    pub(crate) fn usage(usage: &Usage, columns: usize) -> Self {
+        let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
+        let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
+            let all = counts.pop().map_or(0, |(_, all)| all);
+            let length = usize::try_from(u128::from(all) * BAR_WIDTH as u128 / u128::from(most)).unwrap_or(BAR_WIDTH);
+            let bar = "█".repeat(length.clamp(usize::from(all > 0), BAR_WIDTH));
+            let named = counts.iter().map(|(name, count)| format!(" · {name} {}", thousands(*count)));
+            paragraph(&day, format!("{bar} {}{}", thousands(all), named.collect::<String>()))
+        };
+        let mut paragraphs: Vec<_> = usage_rows(usage).into_iter().rev().map(day).collect();
+        if usage.daily.is_empty() {
+            paragraphs = vec![paragraph("", "Nothing was used in these days.")];
+        }
+        paragraphs.extend(usage_remarks(usage).map(|words| paragraph("", words)));
+        Self::new("Usage, in requests by day", paragraphs, columns)
+    }
+
     /// Returns the ledger, the latest entry first, below the sums of this session, day and month.
     pub(crate) fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));

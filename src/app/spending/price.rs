@@ -10,7 +10,6 @@ use crate::request::{Request, Submission};
 use crate::text::{lasting, thousands};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 
 /// The current cost of a key, and its obstacle.
@@ -24,37 +23,30 @@ pub struct KeyPrice {
 }
 
 /// Why a key may not send now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
+    #[error("stored")]
     Stored,
     /// The team has paid for it: who, and when.
+    #[error("stored by the team")]
     Shared(String),
+    #[error("in flight")]
     InFlight,
+    #[error("offline")]
     Offline,
+    #[error("no key")]
     NoApiKey,
     /// When the quota is renewed, as far as known.
+    #[error("quota spent until {0}")]
     QuotaSpent(String),
     /// For how long the service refuses.
+    #[error("wait {0}")]
     Wait(String),
+    #[error("over budget")]
     OverBudget,
     /// The team decides when the call is sent; the user may permit it.
+    #[error("over the group's budget")]
     OverGroupBudget,
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stored => f.write_str("stored"),
-            Self::Shared(_) => f.write_str("stored by the team"),
-            Self::InFlight => f.write_str("in flight"),
-            Self::Offline => f.write_str("offline"),
-            Self::NoApiKey => f.write_str("no key"),
-            Self::QuotaSpent(until) => write!(f, "quota spent until {until}"),
-            Self::Wait(time) => write!(f, "wait {time}"),
-            Self::OverBudget => f.write_str("over budget"),
-            Self::OverGroupBudget => f.write_str("over the group's budget"),
-        }
-    }
 }
 
 fn is_paid(plan: &Plan) -> bool {
@@ -415,6 +407,21 @@ pub struct Calls {
     batch: Option<OpenAllBatch>,
 }
 
+/// The reports of a file that are opened in sequence.
+#[derive(Debug)]
+pub struct OpenAllBatch {
+    pub(crate) file: Option<Sha256>,
+    waiting: VecDeque<Request>,
+    pub total: usize,
+}
+
+impl OpenAllBatch {
+    /// Returns the number of reports that were requested.
+    pub fn sent(&self) -> usize {
+        self.total - self.waiting.len()
+    }
+}
+
 impl Calls {
     pub fn iter(&self) -> impl Iterator<Item = &InFlightCall> {
         self.in_flight.iter()
@@ -472,24 +479,7 @@ impl Calls {
         let at = self.in_flight.iter().position(|call| call.request == *request)?;
         Some(self.in_flight.remove(at))
     }
-}
 
-/// The reports of a file that are opened in sequence.
-#[derive(Debug)]
-pub struct OpenAllBatch {
-    pub(crate) file: Option<Sha256>,
-    waiting: VecDeque<Request>,
-    pub total: usize,
-}
-
-impl OpenAllBatch {
-    /// Returns the number of reports that were requested.
-    pub fn sent(&self) -> usize {
-        self.total - self.waiting.len()
-    }
-}
-
-impl Calls {
     pub fn batch(&self) -> Option<&OpenAllBatch> {
         self.batch.as_ref()
     }
