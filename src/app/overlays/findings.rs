@@ -7,7 +7,7 @@ use crate::app::{Effect, Job, JobNumber, KeyContext, ListEntry, Model, OpenRepor
 use crate::export::Part;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher};
 use crate::report::identifier::Identifier;
-use crate::report::rules::{Marks, Rules, Severity};
+use crate::report::rules::{Marks, RowsByRule, RuleRows, Rules};
 use crate::report::{Body, Cancel, Cancelled, Pane, Report, Row, RowPlace, RowSet};
 use crate::text::{Untrusted, Visible, to_visible};
 use serde::{Deserialize, Serialize};
@@ -60,12 +60,12 @@ pub enum FindingRow {
 }
 
 /// The heading of one subject's rules.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FindingSubject {
     pub name: String,
     pub rules: Vec<u16>,
-    /// The numbers of the distinct rows that these rules match.
-    pub rows: HashSet<usize>,
+    /// The hashes of the distinct rows that these rules match.
+    pub rows: HashSet<u64>,
 }
 
 /// The rows that one rule matches in all covered reports.
@@ -83,15 +83,15 @@ pub struct RuleFindings {
 #[derive(Debug)]
 pub struct MarkedRow {
     pub rule: u16,
-    /// Its number among the distinct rows of all rules.
-    pub number: usize,
+    /// The hash of its text.
+    pub number: u64,
     pub pane: Pane,
     pub row: Row,
     /// The first sandbox that saw it, and the number of the others.
     pub seen_by: Visible,
     pub(crate) target: Target,
-    /// The row in other reports, by their indices in the list.
-    also: Vec<(usize, RowPlace)>,
+    /// The row in each report, by their indices in the list.
+    places: Vec<(usize, RowPlace)>,
     /// The hash of what it is about, and that of its list.
     pub value: Option<(u64, u64)>,
     /// How common it is among stored files, once counted.
@@ -100,9 +100,12 @@ pub struct MarkedRow {
 }
 
 impl MarkedRow {
-    fn rows(&self) -> impl Iterator<Item = (usize, RowPlace)> {
-        let first = self.target.place.map(|place| (self.target.entry, place));
-        first.into_iter().chain(self.also.iter().copied())
+    /// Adds the number of other sandboxes that saw it, and its rule's text.
+    fn complete(self, filter_text: &Arc<str>) -> Self {
+        let sandboxes = self.places.iter().map(|(entry, _)| entry).collect::<BTreeSet<_>>().len();
+        let more = if sandboxes > 1 { format!(" +{}", sandboxes - 1) } else { String::new() };
+        let seen_by = to_visible(format!("{}{more}", self.seen_by));
+        Self { seen_by, filter_text: Arc::clone(filter_text), ..self }
     }
 
     pub(crate) fn summary(&self, rules: Option<&Rules>) -> String {
@@ -146,12 +149,10 @@ impl FindingRow {
         rules: &Rules,
         cancel: &Cancel,
     ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
-        // The numbers of distinct rows, by text.
-        let mut known = HashMap::<Vec<u8>, usize>::new();
         let mut unread = 0;
         let mut cut_lists = 0;
-        // Rules with the same text are one rule for the user.
-        let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
+        let mut found = RowsByRule::<MarkedRow>::new(MAX_LISTED_ROWS);
+        let mut places = HashMap::<u16, BTreeMap<usize, BTreeMap<Pane, RowSet>>>::new();
         for input in reports {
             let (report, marks) = input.evaluate(rules, cancel)?;
             unread += usize::from(input.body.is_whole() && !report.is_sound());
@@ -162,97 +163,39 @@ impl FindingRow {
             for (section, row, number) in notable {
                 cancel.check()?;
                 let Some(rule) = rules.rule(number) else { continue };
-                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name)).or_insert_with(|| {
-                    let filter_text = Arc::from(rule.filter_text());
-                    let of = RuleFindings { number, count: 0, places: BTreeMap::new(), filter_text };
-                    FoundByRule { subject: rule.subject_name(), of, listed: Vec::new(), known: HashMap::new() }
-                });
+                let place = RowPlace { section, row };
                 let marked = report.row(section, row);
-                let next = known.len();
-                let distinct = *known.entry(marked.text()).or_insert(next);
-                of_rule.add(input, &report, RowPlace { section, row }, (distinct, marked));
+                let pane = report.section(section).map_or(Pane::Other, |section| section.pane());
+                let text = marked.text();
+                let make = |rule, number| input.row((rule, number), &report, place, pane, marked);
+                let number = found.add((number, rule), &text, make, |before| before.places.push((input.entry, place)));
+                let rows = places.entry(number).or_default().entry(input.entry).or_default().entry(pane).or_default();
+                rows.insert(section, u32::try_from(row).unwrap_or(u32::MAX));
             }
         }
-        let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_by_key(|((subject, severity, _), found)| (*subject, *severity, found.of.count));
+        let mut distinct = HashSet::new();
         let mut rows = Vec::<Self>::new();
         let mut heading = 0;
-        for (_, mut found) in found {
-            match rows.get_mut(heading) {
-                Some(Self::Subject(subject)) if subject.name == found.subject => {
-                    subject.rules.push(found.of.number);
-                    subject.rows.extend(found.known.keys());
-                }
-                _ => {
-                    heading = rows.len();
-                    rows.push(Self::Subject(found.heading()));
-                }
+        for RuleRows { number, rule, known, rows: listed } in found.into_rules() {
+            if !matches!(rows.get(heading), Some(Self::Subject(subject)) if subject.name == rule.subject_name()) {
+                heading = rows.len();
+                let name = rule.subject_name().to_owned();
+                rows.push(Self::Subject(FindingSubject { name, ..FindingSubject::default() }));
             }
-            let number = found.of.number;
-            let more = found.of.count - found.listed.len();
-            for row in &mut found.listed {
-                let sandboxes = row.rows().map(|(entry, _)| entry).collect::<BTreeSet<_>>().len();
-                let more = if sandboxes > 1 { format!(" +{}", sandboxes - 1) } else { String::new() };
-                row.seen_by = to_visible(format!("{}{more}", row.seen_by));
+            if let Some(Self::Subject(subject)) = rows.get_mut(heading) {
+                subject.rules.push(number);
+                subject.rows.extend(known.keys());
             }
-            rows.push(Self::Rule(found.of));
-            rows.extend(found.listed.into_iter().map(Self::Row));
+            distinct.extend(known.keys().copied());
+            let count = known.len();
+            let more = count - listed.len();
+            let filter_text: Arc<str> = Arc::from(rule.filter_text());
+            let places = places.remove(&number).unwrap_or_default();
+            rows.push(Self::Rule(RuleFindings { number, count, places, filter_text: Arc::clone(&filter_text) }));
+            rows.extend(listed.into_iter().map(|row| Self::Row(row.complete(&filter_text))));
             rows.extend((more > 0).then_some(Self::More(number, more)));
         }
-        Ok((rows, FindingTotals { distinct: known.len(), unread, cut_lists }))
-    }
-}
-
-struct FoundByRule<'a> {
-    subject: &'a str,
-    of: RuleFindings,
-    listed: Vec<MarkedRow>,
-    /// The index of each distinct row in the list; past its end for a row that is only counted.
-    known: HashMap<usize, usize>,
-}
-
-impl FoundByRule<'_> {
-    /// Returns the heading of its subject, with this rule alone.
-    fn heading(&self) -> FindingSubject {
-        let rows = self.known.keys().copied().collect();
-        FindingSubject { name: self.subject.to_owned(), rules: vec![self.of.number], rows }
-    }
-
-    fn add(&mut self, input: &ReportToEvaluate, report: &Report, place: RowPlace, (number, row): (usize, Row)) {
-        let entry = input.entry;
-        let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
-        let rows = self.of.places.entry(entry).or_default().entry(pane).or_default();
-        rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
-        let at = *self.known.entry(number).or_insert(self.of.count);
-        if let Some(before) = self.listed.get_mut(at) {
-            return before.also.push((entry, place));
-        }
-        if at < self.of.count {
-            return;
-        }
-        self.of.count += 1;
-        if at < MAX_LISTED_ROWS {
-            let target = Target { file: None, identifier: input.identifier.clone(), entry, place: Some(place) };
-            let rule = self.of.number;
-            let seen_by = input.name.visible_cut(NAME_WIDTH);
-            let filter_text = Arc::clone(&self.of.filter_text);
-            let values = report.values_of(Some(place), &StableBuildHasher, &Cancel::default()).unwrap_or_default();
-            let value = values.first().map(|value| (value.hash, value.list));
-            let also = Vec::new();
-            let prevalence = Prevalence::default();
-            self.listed.push(MarkedRow {
-                rule,
-                number,
-                pane,
-                row,
-                seen_by,
-                target,
-                also,
-                value,
-                prevalence,
-                filter_text,
-            });
-        }
+        Ok((rows, FindingTotals { distinct: distinct.len(), unread, cut_lists }))
     }
 }
 
@@ -281,6 +224,23 @@ impl ReportToEvaluate {
         let report = Report::open(&self.body);
         let marks = rules.evaluate(&report, cancel)?;
         Ok((report, Arc::new(marks)))
+    }
+
+    fn row(&self, (rule, number): (u16, u64), report: &Report, place: RowPlace, pane: Pane, row: Row) -> MarkedRow {
+        let values = report.values_of(Some(place), &StableBuildHasher, &Cancel::default()).unwrap_or_default();
+        let entry = self.entry;
+        MarkedRow {
+            rule,
+            number,
+            pane,
+            row,
+            seen_by: self.name.visible_cut(NAME_WIDTH),
+            target: Target { file: None, identifier: self.identifier.clone(), entry, place: Some(place) },
+            places: vec![(entry, place)],
+            value: values.first().map(|value| (value.hash, value.list)),
+            prevalence: Prevalence::default(),
+            filter_text: Arc::default(),
+        }
     }
 }
 
@@ -418,8 +378,8 @@ impl FindingList {
                     let panes = panes.iter().filter(|(pane, _)| is_in(**pane));
                     panes.for_each(|(_, more)| rows.entry(*entry).or_default().extend(more));
                 }),
-                FindingRow::Row(finding) if is_in(finding.pane) => finding.rows().for_each(|(entry, place)| {
-                    rows.entry(entry).or_default().insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
+                FindingRow::Row(finding) if is_in(finding.pane) => finding.places.iter().for_each(|(entry, place)| {
+                    rows.entry(*entry).or_default().insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
                 }),
                 _ => {}
             }

@@ -12,7 +12,7 @@ use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::Sha256;
 use crate::report::page::{ReportSummary, SampleVerdict};
 use crate::report::rows::Label;
-use crate::report::rules::{Rule, Severity};
+use crate::report::rules::Severity;
 use crate::report::{Note, Pane, Piece, Row, RowPlace, command_line};
 use crate::text::{Untrusted, Visible, count, last_part, moment, thousands, to_visible};
 use base64::Engine;

@@ -6,22 +6,16 @@ use crate::export::Part;
 use crate::report::attack::{Technique, rank};
 use crate::report::compare::{MAX_COLUMNS, Matrix, SeenFilter};
 use crate::report::indicators::MergedIndicator;
+use crate::report::rules::{RowsByRule, RuleRows};
 use crate::report::{Attribute, Section};
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Maximum rows of a rule; the others are counted.
 const MAX_OF_RULE: usize = 20;
 
-struct RuleRows<'a> {
-    number: u16,
-    rule: &'a Rule,
-    /// Numbers of rows by a hash of their texts.
-    known: HashMap<u64, usize>,
-    /// The first rows, each with the numbers of the reports that have it.
-    rows: Vec<(RowPlace, BTreeSet<usize>)>,
-}
+/// A row, with the numbers of the reports that have it.
+type SeenRow = (RowPlace, BTreeSet<usize>);
 
 impl HtmlReport<'_> {
     pub(super) fn findings(&self) -> io::Result<HtmlSection> {
@@ -45,31 +39,20 @@ impl HtmlReport<'_> {
         Ok(("findings", "What it did", size, body))
     }
 
-    /// Returns the rules by subject, the most severe first, then the rarest.
-    fn rule_rows(&self) -> io::Result<Vec<RuleRows<'_>>> {
-        let state = RandomState::new();
-        let mut found = BTreeMap::<(usize, Severity, &str), RuleRows<'_>>::new();
+    fn rule_rows(&self) -> io::Result<Vec<RuleRows<'_, SeenRow>>> {
+        let mut found = RowsByRule::<SeenRow>::new(MAX_OF_RULE);
         for (report, opened) in self.merged.opened.iter().enumerate() {
             for (place, number, rule) in opened.findings() {
                 opened.job.cancel.check()?;
-                let new = || RuleRows { number, rule, known: HashMap::new(), rows: Vec::new() };
-                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name)).or_insert_with(new);
-                let next = of_rule.known.len();
-                let text = state.hash_one(opened.report.row(place.section, place.row).text());
-                let at = *of_rule.known.entry(text).or_insert(next);
-                match of_rule.rows.get_mut(at) {
-                    Some((_, reports)) => drop(reports.insert(report)),
-                    None if at < MAX_OF_RULE => of_rule.rows.push((place, BTreeSet::from([report]))),
-                    None => {}
-                }
+                let text = opened.report.row(place.section, place.row).text();
+                let make = |_, _| (place, BTreeSet::from([report]));
+                found.add((number, rule), &text, make, |(_, reports)| _ = reports.insert(report));
             }
         }
-        let mut found: Vec<_> = found.into_values().collect();
-        found.sort_by_key(|found| (found.rule.subject_place(), found.rule.severity, found.known.len()));
-        Ok(found)
+        Ok(found.into_rules())
     }
 
-    fn rule(&self, RuleRows { number, rule, known, rows }: &RuleRows<'_>) -> Markup {
+    fn rule(&self, RuleRows { number, rule, known, rows }: &RuleRows<'_, SeenRow>) -> Markup {
         html! {
             details.rule open[rule.severity <= Severity::Medium] {
                 summary {

@@ -8,7 +8,7 @@ use crate::report::{Order, Pane, Report, Row, RowPlace, RowSet, Section, canonic
 use crate::text::{Untrusted, last_part};
 use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -48,6 +48,61 @@ impl Marks {
 
 /// A rule that marks a row, by severity and number; the least is the most severe.
 pub(super) type Mark = (Severity, u16);
+
+/// The rows that a rule marks in several reports; those of equal text are one.
+#[derive(Debug)]
+pub struct RuleRows<'a, T> {
+    pub number: u16,
+    pub rule: &'a Rule,
+    /// The index of each distinct row by the hash of its text.
+    pub known: HashMap<u64, usize>,
+    /// The first distinct rows.
+    pub rows: Vec<T>,
+}
+
+/// Collects rows by rule; rules of equal subject, severity and name are one for the user.
+#[derive(Debug)]
+pub struct RowsByRule<'a, T> {
+    found: BTreeMap<(usize, Severity, &'a str), RuleRows<'a, T>>,
+    hasher: RandomState,
+    most: usize,
+}
+
+impl<'a, T> RowsByRule<'a, T> {
+    /// Creates a collection of at most `most` rows of a rule; others are counted.
+    pub fn new(most: usize) -> Self {
+        Self { found: BTreeMap::new(), hasher: RandomState::new(), most }
+    }
+
+    /// Adds a row by its text: calls `make` with the rule's number and the text's hash if it is
+    /// new, `extend` for its first occurrence if not; returns the number.
+    pub fn add(
+        &mut self,
+        (number, rule): (u16, &'a Rule),
+        text: &[u8],
+        make: impl FnOnce(u16, u64) -> T,
+        extend: impl FnOnce(&mut T),
+    ) -> u16 {
+        let new = || RuleRows { number, rule, known: HashMap::new(), rows: Vec::new() };
+        let found = self.found.entry((rule.subject_place(), rule.severity, &rule.name)).or_insert_with(new);
+        let hash = self.hasher.hash_one(text);
+        let next = found.known.len();
+        let at = *found.known.entry(hash).or_insert(next);
+        match found.rows.get_mut(at) {
+            Some(row) => extend(row),
+            None if at < self.most => found.rows.push(make(found.number, hash)),
+            None => {}
+        }
+        found.number
+    }
+
+    /// Returns the rules by subject, the most severe first, then the rarest.
+    pub fn into_rules(self) -> Vec<RuleRows<'a, T>> {
+        let mut rules: Vec<_> = self.found.into_values().collect();
+        rules.sort_by_key(|of| (of.rule.subject_place(), of.rule.severity, of.known.len()));
+        rules
+    }
+}
 
 struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.

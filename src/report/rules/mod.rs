@@ -18,7 +18,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-pub use evaluate::Marks;
+pub use evaluate::{Marks, RowsByRule, RuleRows};
 
 /// Maximum number of rules; their numbers have 16 bits.
 const MAX_RULES: usize = u16::MAX as usize;
