@@ -236,20 +236,6 @@ impl KeyContexts {
     }
 }
 
-impl Model {
-    /// Returns where the user is, which decides what keys do.
-    pub fn key_context(&self) -> KeyContext {
-        match (self.overlays.top(), self.screen, self.focused()) {
-            (Some(overlay), ..) => overlay.key_context(),
-            (None, Screen::Start, _) if self.start.typed.is_empty() => KeyContext::Start,
-            (None, Screen::Start, _) => KeyContext::Hash,
-            (None, Screen::File, None) => KeyContext::List,
-            (None, Screen::File, Some(_)) if self.is_filtering() => KeyContext::Filter,
-            (None, Screen::File, Some(_)) => KeyContext::Pane,
-        }
-    }
-}
-
 pub(crate) const NONE: &str = "none";
 
 /// The keys of all commands: built-in keys, changed by the config.
@@ -350,6 +336,18 @@ fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> 
 }
 
 impl Model {
+    /// Returns where the user is, which decides what keys do.
+    pub fn key_context(&self) -> KeyContext {
+        match (self.overlays.top(), self.screen, self.focused()) {
+            (Some(overlay), ..) => overlay.key_context(),
+            (None, Screen::Start, _) if self.start.typed.is_empty() => KeyContext::Start,
+            (None, Screen::Start, _) => KeyContext::Hash,
+            (None, Screen::File, None) => KeyContext::List,
+            (None, Screen::File, Some(_)) if self.is_filtering() => KeyContext::Filter,
+            (None, Screen::File, Some(_)) => KeyContext::Pane,
+        }
+    }
+
     /// Returns a command's key here: neither typed text nor taken by another command.
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);

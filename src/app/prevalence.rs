@@ -170,7 +170,7 @@ pub(super) fn on_event(model: &mut Model, event: ValueEvent) {
 }
 
 /// Returns the start of a pivot: the chosen row, finding, indicator, or report in the list.
-fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
+pub(super) fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
     let origin = origin(model).filter(|_| !model.is_document())?;
     let subject = match model.overlays.top() {
         Some(Overlay::Findings(list)) => {
@@ -191,10 +191,6 @@ fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
         _ => return None,
     };
     Some((subject, origin))
-}
-
-pub(super) fn can_pivot(model: &Model) -> bool {
-    subject(model).is_some()
 }
 
 pub(super) fn pivot(model: &mut Model) {

@@ -31,6 +31,49 @@ impl StartScreen {
     }
 }
 
+const MAX_FOLDED_REPORTS: usize = 100;
+
+const MAX_FOLDED_ROWS: usize = 10_000;
+
+/// View settings that the next run restores.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedScreen {
+    pub sizes: Sizes,
+    pub(crate) scope: Scope,
+    /// Folds by report, the latest last.
+    folded: Vec<Folded>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Folded {
+    /// A digest of the report, so that deletion leaves no name behind.
+    report: String,
+    rows: Vec<u32>,
+}
+
+impl SavedScreen {
+    pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
+        let name = name(report);
+        self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
+    }
+
+    fn note(&mut self, report: &Identifier, mut rows: Vec<u32>) {
+        let name = name(report);
+        self.folded.retain(|folded| folded.report != name);
+        if !rows.is_empty() {
+            rows.truncate(MAX_FOLDED_ROWS);
+            self.folded.push(Folded { report: name, rows });
+        }
+        self.folded.drain(..self.folded.len().saturating_sub(MAX_FOLDED_REPORTS));
+    }
+}
+
+fn name(report: &Identifier) -> String {
+    sha2::Sha256::digest(report.text().as_bytes()).get(..12).map(crate::text::hex).unwrap_or_default()
+}
+
 impl Model {
     /// Types a key into the hash; other letters run commands only while the line is empty.
     pub(super) fn press_digit(&mut self, key: Key) -> bool {
@@ -85,52 +128,7 @@ impl Model {
         };
         self.open_files(&files)
     }
-}
 
-const MAX_FOLDED_REPORTS: usize = 100;
-
-const MAX_FOLDED_ROWS: usize = 10_000;
-
-/// View settings that the next run restores.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SavedScreen {
-    pub sizes: Sizes,
-    pub(crate) scope: Scope,
-    /// Folds by report, the latest last.
-    folded: Vec<Folded>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-struct Folded {
-    /// A digest of the report, so that deletion leaves no name behind.
-    report: String,
-    rows: Vec<u32>,
-}
-
-impl SavedScreen {
-    pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
-        let name = name(report);
-        self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
-    }
-
-    fn note(&mut self, report: &Identifier, mut rows: Vec<u32>) {
-        let name = name(report);
-        self.folded.retain(|folded| folded.report != name);
-        if !rows.is_empty() {
-            rows.truncate(MAX_FOLDED_ROWS);
-            self.folded.push(Folded { report: name, rows });
-        }
-        self.folded.drain(..self.folded.len().saturating_sub(MAX_FOLDED_REPORTS));
-    }
-}
-
-fn name(report: &Identifier) -> String {
-    sha2::Sha256::digest(report.text().as_bytes()).get(..12).map(crate::text::hex).unwrap_or_default()
-}
-
-impl Model {
     pub fn resume(&mut self, remembered: SavedScreen) {
         self.sizes = remembered.sizes;
         self.remembered = remembered;

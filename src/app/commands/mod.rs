@@ -27,44 +27,6 @@ mod files;
 mod reports;
 mod scans;
 
-mod everywhere {
-    use super::Action::Local;
-    use super::{Command, can_go_back};
-    use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, OVERLAYS, PAGE_DOWN, PAGE_UP, UP, key};
-    use crate::app::panes::Move;
-    use crate::app::{Key, Model};
-
-    commands! {
-        "down" [DOWN, key('j')] "down", 0, EVERYWHERE,
-            "One row down" => Local(|m| m.go(Move::Down(1)));
-        "up" [UP, key('k')] "up", 0, EVERYWHERE,
-            "One row up" => Local(|m| m.go(Move::Up(1)));
-        "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
-            "One page down; ▐ on a border is the part of the rows in sight" => Local(|m| m.go_page(Move::PageDown));
-        "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
-            "One page up" => Local(|m| m.go_page(Move::PageUp));
-        "first" [key('g'), HOME] "first", 0, EVERYWHERE,
-            "To the first row" => Local(|m| m.go(Move::First));
-        "last" [key('G'), END] "last", 0, EVERYWHERE,
-            "To the last row" => Local(|m| m.go(Move::Last));
-        "back" [ESC] "back", 4, EVERYWHERE,
-            "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; open-file leaves the file"
-            if &[("something to go back from", can_go_back)] => Local(Model::go_back);
-        "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
-            "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
-            if &[("a call in flight", |m| !m.calls.is_empty())] => Local(Model::cancel_or_quit);
-        "suspend" [Key::Ctrl('z')] "suspend", 0, EVERYWHERE,
-            "Suspend the app and return to the shell; `fg` resumes it"
-            if &[("a terminal that can suspend a program", |m| m.settings.has_shell)]
-            => Local(Model::suspend_app);
-        "close" [key('q')] "close", 0, OVERLAYS,
-            "Close the overlay, whatever filters it" => Local(Model::close_overlay);
-        "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
-            "Quit; over an overlay by ctrl-c alone; a paid response in flight is waited for, pressing it again leaves at once"
-            => Local(Model::quit);
-    }
-}
-
 pub(crate) use scans::WATCH_TITLE;
 
 use crate::app::keys::{CONFIRM, ENTER, KeyContexts, PANED};
@@ -79,7 +41,7 @@ use crate::report::attributes::title;
 use crate::request::Request;
 
 /// All commands by subject. Of several with the same key, the first enabled one runs.
-pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
+pub static COMMANDS: [&[Command]; 2] = [files::COMMANDS, reports::COMMANDS];
 
 macro_rules! pane {
     ($pane:ident, $name:literal, $key:literal) => {

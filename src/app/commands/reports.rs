@@ -1,23 +1,24 @@
-//! Commands on reports, comparisons, overlays and the store.
+//! Commands on reports, comparisons, overlays and the store; then those that work everywhere.
 
 use crate::app::commands::Action::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Action, Requirement, form_request, has_kind, has_report, has_rows_below, has_service, in_tree,
-    is_folded, is_form_stored, is_over, rows_of_tree,
+    A_REPORT, A_SERVICE, Action, Requirement, can_go_back, form_request, has_kind, has_report, has_rows_below,
+    has_service, in_tree, is_folded, is_form_stored, is_over, rows_of_tree,
 };
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, other_file};
 use crate::app::export_form::ExportForm;
 use crate::app::find::HitList;
 use crate::app::keys::{
-    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FILE_OR_ROW, FORM, KINDS, KeyContexts,
-    LEFT, OPEN, PANE, PICKER, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
+    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, DOWN, END, ENTER, ESC, EVERYWHERE, FILE, FILE_OR_ROW,
+    FORM, HOME, KINDS, KeyContexts, LEFT, OPEN, OVERLAYS, PAGE_DOWN, PAGE_UP, PANE, PICKER, READING, RIGHT, ROWS,
+    SIDEWAYS, TAB, TREE, UNFOLDED, UP, key,
 };
 use crate::app::overlays::{
     AgeForm, AgeInDays, FindingList, GroupView, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
     TriageList, group, palette,
 };
-use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
+use crate::app::panes::{FoldStep, Move};
 use crate::app::prevalence;
 use crate::app::spending::Planner;
 use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, Screen, ServiceCall, StoreJob};
@@ -156,7 +157,7 @@ commands! {
         if A_STORED_REPORT => Local(Model::compare);
     "pivot" [key('V')] "pivot", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Detail, KeyContext::Rows]),
         "List the other stored files that have the row, the finding or the indicator; of a sandbox the files that did nearly the same; costs nothing"
-        if &[("a row of a stored report, a finding or an indicator", prevalence::can_pivot)] => Local(prevalence::pivot);
+        if &[("a row of a stored report, a finding or an indicator", |m| prevalence::subject(m).is_some())] => Local(prevalence::pivot);
     "compare-files" [key('c')] "compare", 5, ROWS,
         "Compare the file with the chosen other one; costs nothing"
         if &[("a row of another file", |m| other_file(m).is_some())] => Local(Model::compare_with_other);
@@ -330,4 +331,31 @@ commands! {
     "apply-age" [ENTER] "how many go", 1, FORM,
         "List everything older than the typed days, for confirmation"
         if &[("a typed age", is_over::<AgeForm>)] => Local(Model::delete_old);
+    "down" [DOWN, key('j')] "down", 0, EVERYWHERE,
+        "One row down" => Local(|m| m.go(Move::Down(1)));
+    "up" [UP, key('k')] "up", 0, EVERYWHERE,
+        "One row up" => Local(|m| m.go(Move::Up(1)));
+    "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
+        "One page down; ▐ on a border is the part of the rows in sight" => Local(|m| m.go_page(Move::PageDown));
+    "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
+        "One page up" => Local(|m| m.go_page(Move::PageUp));
+    "first" [key('g'), HOME] "first", 0, EVERYWHERE,
+        "To the first row" => Local(|m| m.go(Move::First));
+    "last" [key('G'), END] "last", 0, EVERYWHERE,
+        "To the last row" => Local(|m| m.go(Move::Last));
+    "back" [ESC] "back", 4, EVERYWHERE,
+        "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; open-file leaves the file"
+        if &[("something to go back from", can_go_back)] => Local(Model::go_back);
+    "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
+        "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
+        if &[("a call in flight", |m| !m.calls.is_empty())] => Local(Model::cancel_or_quit);
+    "suspend" [Key::Ctrl('z')] "suspend", 0, EVERYWHERE,
+        "Suspend the app and return to the shell; `fg` resumes it"
+        if &[("a terminal that can suspend a program", |m| m.settings.has_shell)]
+        => Local(Model::suspend_app);
+    "close" [key('q')] "close", 0, OVERLAYS,
+        "Close the overlay, whatever filters it" => Local(Model::close_overlay);
+    "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
+        "Quit; over an overlay by ctrl-c alone; a paid response in flight is waited for, pressing it again leaves at once"
+        => Local(Model::quit);
 }

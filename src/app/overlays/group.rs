@@ -223,18 +223,6 @@ impl ListSource for TriagedFiles {
 }
 
 impl TriageList {
-    /// The cheapest missing questions: lists that are not read, else reports; each once.
-    pub(crate) fn cheapest(&self) -> Vec<Request> {
-        let mut known = HashSet::new();
-        let missing = self.shown(0).flat_map(|file| &file.missing);
-        let mut requests: Vec<_> = missing.filter(|request| known.insert(*request)).collect();
-        let is_list = |request: &&Request| matches!(request, Request::Behaviours { .. });
-        if requests.iter().any(is_list) {
-            requests.retain(is_list);
-        }
-        requests.into_iter().cloned().collect()
-    }
-
     /// Takes evaluated files in the place of earlier ones; a moved cursor stays on its file.
     fn take(&mut self, found: Vec<TriagedFile>, of: usize, entitled: &Entitlements) {
         let chosen = self.chosen().filter(|_| self.scroll.cursor > 0).map(|chosen| chosen.file.clone());
@@ -291,8 +279,16 @@ pub(crate) fn open_triaged(model: &mut Model) {
     model.leave_list_for(|m| m.open_files(&[file]));
 }
 
+/// Returns the cheapest missing questions of the shown files: lists that are not read, else reports.
 pub(crate) fn cheapest(model: &Model) -> Vec<Request> {
-    model.overlays.top_as::<TriageList>().map(TriageList::cheapest).unwrap_or_default()
+    let mut known = HashSet::new();
+    let files = model.overlays.top_as::<TriageList>().into_iter().flat_map(|list| list.shown(0));
+    let mut requests: Vec<_> = files.flat_map(|file| &file.missing).filter(|request| known.insert(*request)).collect();
+    let is_list = |request: &&Request| matches!(request, Request::Behaviours { .. });
+    if requests.iter().any(is_list) {
+        requests.retain(is_list);
+    }
+    requests.into_iter().cloned().collect()
 }
 
 pub(crate) fn price_of_cheapest(model: &Model) -> Plan {

@@ -153,6 +153,51 @@ impl IndicatorList {
     }
 }
 
+pub type ArtifactList = ListView<SandboxArtifacts>;
+
+/// The artifacts of one sandbox, stored or not.
+#[derive(Debug)]
+pub struct SandboxArtifacts {
+    /// The artifacts, each with when it was stored.
+    pub(crate) rows: Vec<(Artifact, Option<Timestamp>)>,
+    pub failure: Option<Failure>,
+    identifier: Identifier,
+}
+
+impl SandboxArtifacts {
+    pub fn request(&self, artifact: Artifact) -> Request {
+        Request::Artifact { identifier: self.identifier.clone(), artifact }
+    }
+
+    pub(crate) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+        self.rows.iter().map(|(artifact, _)| self.request(*artifact))
+    }
+
+    fn failure_rows(&self, columns: usize) -> usize {
+        self.failure.as_ref().map_or(0, |failure| wrap(&failure.label(), columns).len())
+    }
+}
+
+impl ListSource for SandboxArtifacts {
+    type Row = (Artifact, Option<Timestamp>);
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.rows
+    }
+
+    fn text((artifact, _): &Self::Row) -> String {
+        artifact.label().to_owned()
+    }
+
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (0, self.failure_rows(room.width.into()))
+    }
+
+    fn height(&self, columns: usize) -> usize {
+        self.rows.len() + self.failure_rows(columns)
+    }
+}
+
 impl Model {
     /// Searches the covered reports, for the open list or for a new one.
     pub(crate) fn find_indicators(&mut self) {
@@ -212,54 +257,7 @@ impl Model {
             _ => self.overlays.put(RowPicker::new(PickerRows::new("Rows with the indicator", picker_rows))),
         }
     }
-}
 
-pub type ArtifactList = ListView<SandboxArtifacts>;
-
-/// The artifacts of one sandbox, stored or not.
-#[derive(Debug)]
-pub struct SandboxArtifacts {
-    /// The artifacts, each with when it was stored.
-    pub(crate) rows: Vec<(Artifact, Option<Timestamp>)>,
-    pub failure: Option<Failure>,
-    identifier: Identifier,
-}
-
-impl SandboxArtifacts {
-    pub fn request(&self, artifact: Artifact) -> Request {
-        Request::Artifact { identifier: self.identifier.clone(), artifact }
-    }
-
-    pub(crate) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
-        self.rows.iter().map(|(artifact, _)| self.request(*artifact))
-    }
-
-    fn failure_rows(&self, columns: usize) -> usize {
-        self.failure.as_ref().map_or(0, |failure| wrap(&failure.label(), columns).len())
-    }
-}
-
-impl ListSource for SandboxArtifacts {
-    type Row = (Artifact, Option<Timestamp>);
-
-    fn rows(&self) -> &[Self::Row] {
-        &self.rows
-    }
-
-    fn text((artifact, _): &Self::Row) -> String {
-        artifact.label().to_owned()
-    }
-
-    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        (0, self.failure_rows(room.width.into()))
-    }
-
-    fn height(&self, columns: usize) -> usize {
-        self.rows.len() + self.failure_rows(columns)
-    }
-}
-
-impl Model {
     pub(crate) fn claimed_artifacts(&self) -> impl Iterator<Item = Artifact> {
         let report = self.open().map(|open| &open.report);
         let is_claimed =

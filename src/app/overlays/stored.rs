@@ -115,11 +115,56 @@ pub struct AgeInDays;
 
 impl FormSource for AgeInDays {}
 
+/// The sign of a note in all lists.
+pub const MARK: &str = "✎";
+
+/// All notes of the profile. They belong to reports, whichever files list these.
+#[derive(Debug, Default)]
+pub struct AllNotes {
+    reports: HashMap<Identifier, Notes>,
+    /// The user's own, which a new text replaces.
+    own: HashMap<NoteSubject, Untrusted>,
+}
+
+impl AllNotes {
+    pub(crate) fn new(notes: Vec<Note>) -> Self {
+        let own = notes.iter().filter(|note| note.author.is_none());
+        let own = own.map(|note| (note.about.clone(), note.text.clone())).collect();
+        let mut reports = HashMap::<Identifier, Vec<Note>>::new();
+        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().push(note));
+        let reports = reports.into_iter().map(|(report, notes)| (report, notes.into_iter().collect())).collect();
+        Self { reports, own }
+    }
+
+    pub(crate) fn of(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.reports.get(identifier)
+    }
+
+    pub(crate) fn on(&self, about: &NoteSubject) -> Option<&Note> {
+        let notes = self.of(&about.identifier)?;
+        about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
+    }
+}
+
+pub type NoteForm = InputForm<TypedNote>;
+
+#[derive(Debug)]
+pub struct TypedNote {
+    pub about: NoteSubject,
+    pub(crate) file: Sha256,
+    /// The existing note, which the new one replaces.
+    pub standing: Option<Untrusted>,
+    /// Whether the existing note is newer than the start of typing.
+    pub is_late: bool,
+}
+
+impl FormSource for TypedNote {}
+
 impl Model {
     pub(crate) fn show_stored(&mut self, lines: Vec<StoredItem>) {
         let now = self.now;
         let has_line = self.key_context().has_line();
-        match self.stored_mut() {
+        match self.overlays.find_mut::<StoredList>() {
             Some(stored) => stored.change(|all| {
                 all.lines = lines;
                 all.sort(now);
@@ -137,18 +182,14 @@ impl Model {
         self.overlays.top_as::<StoredList>().map_or(&[], |stored| &stored.source.lines)
     }
 
-    fn stored_mut(&mut self) -> Option<&mut StoredList> {
-        self.overlays.find_mut::<StoredList>()
-    }
-
     pub(crate) fn sort_stored(&mut self) {
         let now = self.now;
-        if let Some(stored) = self.stored_mut() {
+        self.overlays.change_top(|stored: &mut StoredList| {
             stored.change(|all| {
                 all.order += 1;
                 all.sort(now);
             });
-        }
+        });
     }
 
     pub(crate) fn chosen_stored(&self) -> Option<&StoredItem> {
@@ -237,60 +278,13 @@ impl Model {
     /// Removes deleted items from lists, open files and search results.
     pub(crate) fn on_deleted(&mut self, words: String, lines: Vec<StoredItem>) {
         self.drop_deleted_reports(&lines);
-        if self.stored_mut().is_some() {
+        if self.overlays.find::<StoredList>().is_some() {
             self.show_stored(lines);
         }
         self.say(words);
         self.emit(StoreJob::FindRecent);
     }
-}
 
-/// The sign of a note in all lists.
-pub const MARK: &str = "✎";
-
-/// All notes of the profile. They belong to reports, whichever files list these.
-#[derive(Debug, Default)]
-pub struct AllNotes {
-    reports: HashMap<Identifier, Notes>,
-    /// The user's own, which a new text replaces.
-    own: HashMap<NoteSubject, Untrusted>,
-}
-
-impl AllNotes {
-    pub(crate) fn new(notes: Vec<Note>) -> Self {
-        let own = notes.iter().filter(|note| note.author.is_none());
-        let own = own.map(|note| (note.about.clone(), note.text.clone())).collect();
-        let mut reports = HashMap::<Identifier, Vec<Note>>::new();
-        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().push(note));
-        let reports = reports.into_iter().map(|(report, notes)| (report, notes.into_iter().collect())).collect();
-        Self { reports, own }
-    }
-
-    pub(crate) fn of(&self, identifier: &Identifier) -> Option<&Notes> {
-        self.reports.get(identifier)
-    }
-
-    pub(crate) fn on(&self, about: &NoteSubject) -> Option<&Note> {
-        let notes = self.of(&about.identifier)?;
-        about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
-    }
-}
-
-pub type NoteForm = InputForm<TypedNote>;
-
-#[derive(Debug)]
-pub struct TypedNote {
-    pub about: NoteSubject,
-    pub(crate) file: Sha256,
-    /// The existing note, which the new one replaces.
-    pub standing: Option<Untrusted>,
-    /// Whether the existing note is newer than the start of typing.
-    pub is_late: bool,
-}
-
-impl FormSource for TypedNote {}
-
-impl Model {
     /// Returns notes on a report and its items; `None` for a document, which has no profile.
     pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
         self.notes.of(identifier).filter(|_| !self.is_document())

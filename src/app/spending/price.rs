@@ -315,15 +315,11 @@ impl BudgetState {
 
     /// Moves to the day of `now`: what the run spent before belongs to the previous day's budget.
     pub(crate) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
-        match Period::Daily.is_renewed(self.read_at, now) {
-            true => Self {
-                budget: self.budget,
-                today_at_reading: SpentUnits::default(),
-                session_at_reading: session,
-                read_at: now,
-            },
-            false => self.clone(),
+        let mut state = self.clone();
+        if Period::Daily.is_renewed(self.read_at, now) {
+            state.count(SpentUnits::default(), session, now);
         }
+        state
     }
 
     /// Returns whether the budget allows this worst price after what this run has spent.
