@@ -50,12 +50,14 @@ fn fill(database: &Database, reports: u64) {
     let index = database.ask("SELECT pg_get_indexdef('behaview.report_hashes_idx'::regclass)");
     database.run(&format!(
         "SET session_replication_role = replica; DROP INDEX behaview.report_hashes_idx;
+         ALTER TABLE behaview.value DROP CONSTRAINT value_pkey; SET work_mem = '512MB'; SET maintenance_work_mem = '512MB';
          INSERT INTO behaview.report SELECT id, hashint8extended(id, 7), id % 5 + 10, array_append(ARRAY(
             SELECT hashint8extended(CASE WHEN n <= 8 THEN n WHEN n <= 20 THEN id / 100 * 100 + n ELSE id * 100 + n END, 3)
             FROM generate_series(1, 38) AS n), 1) FROM behaview.response;
          {index};
          INSERT INTO behaview.value SELECT h, s, count(*) FROM behaview.report, unnest(hashes) AS h, unnest(ARRAY[0, sandbox]) AS s
             GROUP BY 1, 2;
+         ALTER TABLE behaview.value ADD PRIMARY KEY (hash, sandbox);
          SET session_replication_role = origin"
     ));
     database.run("VACUUM ANALYZE behaview.response, behaview.report, behaview.value");
@@ -112,7 +114,10 @@ fn growth_of_a_team_store_is_measured() {
     let Some(reports) = std::env::var("BEHAVIEW_TEAM_REPORTS").ok().map(|number| number.parse::<u64>().unwrap()) else {
         return println!("NOT tested: growth (BEHAVIEW_TEAM_REPORTS is a number of reports)");
     };
-    let Some(server) = own_server("-c max_connections=200 -c shared_buffers=512MB -c fsync=on") else { return };
+    let Some(server) = own_server("-c max_connections=200 -c shared_buffers=512MB -c fsync=on -c max_wal_size=8GB")
+    else {
+        return;
+    };
     let cli = CliHarness::new();
     let database = Database::new(&server, "growth");
     database.init(behaview(cli.home.path()));
