@@ -1,13 +1,21 @@
 //! The index of values: its cost when reports are stored, and a lookup in a thousand reports.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
+use behaview::demo::{Demo, ListContent, Options, PeriodAmounts};
+use behaview::gateway::Gateway;
 use behaview::prevalence::StableBuildHasher;
+use behaview::quota::Entitlements;
 use behaview::report::identifier::{Identifier, Sha256};
+use behaview::report::page::Page;
 use behaview::report::{Body, Cancel, ImportOrigin, Indicators, Report};
+use behaview::request::{Listing, Request};
+use behaview::service::credential::KeySource;
+use behaview::service::{Client, Credential, Profile};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A report with so many rows, half of them the noise of its sandbox.
@@ -51,6 +59,43 @@ fn store(store: &Store, count: usize, rows: usize, index: bool) -> Duration {
     began.elapsed()
 }
 
+/// Pays for the reports of the demo's main file, each with its ledger entry, and indexes them.
+fn paid() {
+    let threads = tokio::runtime::Runtime::new().unwrap();
+    let limits = PeriodAmounts { minute: 10_000, hourly: 10_000, daily: 10_000, monthly: 10_000 };
+    let options = Options { listing: ListContent::Identifiers, user_limits: limits, ..Options::default() };
+    let demo = threads.block_on(Demo::start(options)).unwrap();
+    let file = Sha256::parse(&Demo::files()[0].sha256).unwrap();
+    let [mut paying, mut indexing] = [Vec::new(), Vec::new()];
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(folder.path()).unwrap());
+        let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
+        let client = Client::new(profile, Some(Credential::new(demo.key(), KeySource::Demo).unwrap())).unwrap();
+        let gateway = Gateway::new(store, client, "bench".to_owned(), Timestamp::now);
+        let get = |request: Request| {
+            threads.block_on(gateway.get(&request.quote(&Entitlements::default()), &|_| {})).unwrap()
+        };
+        let list = get(Request::Behaviours { file: file.clone(), listing: Listing::Identifiers, cursor: None });
+        for entry in Page::of(&list.body).unwrap().entries {
+            let began = Instant::now();
+            get(Request::Behaviour { identifier: entry.identifier });
+            paying.push(began.elapsed());
+            let began = Instant::now();
+            gateway.store.index_file(&gateway.service, Some(&file)).unwrap();
+            indexing.push(began.elapsed());
+        }
+    }
+    let [paying, indexing] = [paying, indexing].map(|mut times| {
+        times.sort();
+        times[times.len() / 2]
+    });
+    let ratio = indexing.as_secs_f64() / paying.as_secs_f64();
+    println!(
+        "a report that is paid for, with its ledger entry: {paying:.1?}; indexing adds {indexing:.1?}, {ratio:.2} of it"
+    );
+}
+
 fn main() {
     // Where the time goes.
     let one = Report::open(&Body::in_memory(report(0, 30_000)));
@@ -83,6 +128,7 @@ fn main() {
             again.elapsed()
         );
     }
+    paid();
     let folder = tempfile::tempdir().unwrap();
     let all = Store::open(folder.path()).unwrap();
     store(&all, 1_000, 100, false);
