@@ -16,6 +16,7 @@ use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion,
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -359,37 +360,31 @@ impl Gateway {
             let _ = self.store.forget_unshared(&self.service, &key);
         }
         // What calls cost can wait: responses are free for others once they are shared.
-        if let Err(why) = self.share_calls(team).await {
-            self.log.write(Level::Error, "calls not shared", &[("why", &why)]);
-        }
-        if let Err(why) = self.share_notes(team).await {
-            self.log.write(Level::Error, "notes not shared", &[("why", &why)]);
-        }
+        self.or_logged("calls not shared", self.share_calls(team).await);
+        self.or_logged("notes not shared", self.share_notes(team).await);
         None
     }
 
     /// Counts values as a sandbox sees them, each by its hash and that of its list: among the stored
     /// files, or the team's if those are more.
     pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
-        let stored = self.store.with_values(|index| index.prevalence(values, sandbox))?;
-        let Some(team) = &self.team else { return Ok(stored) };
-        let shared = team.prevalence(values, sandbox).await.unwrap_or_else(|why| {
-            self.log.write(Level::Error, "values not counted", &[("why", &why)]);
-            Vec::new()
-        });
-        let shared = shared.into_iter().map(Some).chain(std::iter::repeat(None));
-        Ok(stored
-            .into_iter()
-            .zip(shared)
-            .map(|(own, team)| team.filter(|team| team.of_files > own.of_files).unwrap_or(own))
-            .collect())
+        let mut counted = self.store.with_values(|index| index.prevalence(values, sandbox))?;
+        let Some(team) = &self.team else { return Ok(counted) };
+        let shared = self.or_logged("values not counted", team.prevalence(values, sandbox).await);
+        for (own, team) in counted.iter_mut().zip(shared) {
+            // Imported reports are not shared.
+            if team.of_files > own.of_files && team.files >= own.files {
+                *own = team;
+            }
+        }
+        Ok(counted)
     }
 
     /// Returns the reports that have a value, at most `most`: the stored ones, then colleagues'.
     pub async fn value_holders(&self, hash: u64, most: usize) -> Result<Vec<ValueHolder>, StoreError> {
         let mut holders = self.store.with_values(|index| index.holders(hash, most))?;
         let Some(team) = &self.team else { return Ok(holders) };
-        let shared = team.holders(&self.service, hash).await.unwrap_or_default();
+        let shared = self.or_logged("values not found", team.holders(&self.service, hash).await);
         let known: HashSet<_> = holders.iter().map(|holder| holder.identifier.clone()).collect();
         holders.extend(shared.into_iter().filter(|holder| !known.contains(&holder.identifier)));
         Ok(holders)
@@ -425,9 +420,14 @@ impl Gateway {
             Ok(notes) => self.store.replace_team_notes(reports, &notes).map_err(|error| error.to_string()),
             Err(why) => Err(why.to_string()),
         };
-        copied.unwrap_or_else(|why| {
-            self.log.write(Level::Error, "notes not copied", &[("why", &why)]);
-            false
+        self.or_logged("notes not copied", copied)
+    }
+
+    /// Returns a result that no call waits for; logs a failure.
+    fn or_logged<T: Default>(&self, what: &str, result: Result<T, impl Display>) -> T {
+        result.unwrap_or_else(|why| {
+            self.log.write(Level::Error, what, &[("why", &why)]);
+            T::default()
         })
     }
 
