@@ -407,7 +407,7 @@ fn check_key(config: &Config) -> Check {
         return good("key", format!("from {place}"));
     }
     match Credential::find(&variable, None, None, crate::config::home().as_deref()) {
-        Ok(Some(found)) => good("key", format!("from {}", found.source())),
+        Ok(Some(found)) => good("key", format!("from {}", found.source)),
         Err(error) => wrong("key", FailureKind::Key, error.to_string(), "correct it there"),
         Ok(None) => {
             let advice = "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to \

@@ -178,15 +178,15 @@ impl Window {
     }
 }
 
-/// Returns the windows between consecutive readings of one unit, except readings during a call.
+/// Returns the windows between consecutive readings of the requests, except readings during a call.
 ///
 /// `snapshots` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
-pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
+pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Window> {
     let mut found = Vec::new();
     for positions in by_account(snapshots, calls).values() {
         let pairs = positions.iter().zip(positions.iter().skip(1));
-        found.extend(pairs.filter_map(|(first, second)| window(first, second, calls, unit)));
+        found.extend(pairs.filter_map(|(first, second)| window(first, second, calls)));
     }
     let proven = proven(&found);
     found.iter_mut().for_each(|window| window.is_final &= proven.contains(&window.account));
@@ -216,28 +216,28 @@ pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<W
 ///
 /// The app reads the counters after each paid call, too soon for a final result. So a window with a
 /// late end reaches back over such readings.
-pub fn final_windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
-    let proven = proven(&windows(snapshots, calls, unit));
+pub fn final_windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Window> {
+    let proven = proven(&windows(snapshots, calls));
     let mut found = Vec::new();
     for positions in by_account(snapshots, calls).values() {
         let mut firsts: Vec<&SnapshotPosition<'_>> = Vec::new();
         for second in positions {
             if second.is_quiet {
                 // The shortest window comes first: it contains the fewest calls of others.
-                found.extend(firsts.drain(..).rev().filter_map(|first| window(first, second, calls, unit)));
+                found.extend(firsts.drain(..).rev().filter_map(|first| window(first, second, calls)));
             }
             firsts.push(second);
         }
     }
     found.retain(|window| proven.contains(&window.account) || counts(window));
-    found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, snapshots, calls, unit));
+    found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, snapshots, calls));
     found
 }
 
 /// Returns each call's evidence by number: the next deciding finding, or else the next open one.
-pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
-    let mut windows: Vec<_> = final_windows(snapshots, calls, unit).into_iter().rev().collect();
-    windows.extend(self::windows(snapshots, calls, unit));
+pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<i64, String> {
+    let mut windows: Vec<_> = final_windows(snapshots, calls).into_iter().rev().collect();
+    windows.extend(self::windows(snapshots, calls));
     // The map keeps the last finding of a call.
     windows.sort_by_key(|window| window.finding() != Finding::Unclear);
     let evidence = |window: &Window| {
@@ -249,12 +249,12 @@ pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) 
 
 /// Returns whether the last reading, long after a window's calls, still shows fewer units than they
 /// cost. A counter that lagged has caught up with them by then, if not with later calls.
-fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> bool {
+fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall]) -> bool {
     let by_account = by_account(snapshots, calls);
     let Some(positions) = by_account.get(&*window.account) else { return false };
     let first = positions.iter().find(|first| first.reading.received == window.since);
     let last = positions.last().filter(|last| window.until.duration_until(last.reading.sent) >= MAX_LAG);
-    let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls, unit));
+    let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls));
     whole.is_some_and(|whole| whole.rose < window.certain)
 }
 
@@ -292,12 +292,7 @@ fn by_account<'a>(all: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&
     found
 }
 
-fn window(
-    first: &SnapshotPosition<'_>,
-    second: &SnapshotPosition<'_>,
-    calls: &[AuditedCall],
-    unit: Unit,
-) -> Option<Window> {
+fn window(first: &SnapshotPosition<'_>, second: &SnapshotPosition<'_>, calls: &[AuditedCall]) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
     let is_quiet = second.is_quiet;
     let first = first.reading;
@@ -315,7 +310,7 @@ fn window(
     Some(Window {
         since: first.received,
         until: second.sent,
-        rose: rise(first, second, unit)?,
+        rose: rise(first, second)?,
         certain,
         unsure,
         account: first.account.clone(),
@@ -326,7 +321,7 @@ fn window(
 
 /// Returns the last call that the counters show to have cost more than settled: number, cost and
 /// evidence. A rise more than an hour after a call is not caused by it.
-pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
+pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall]) -> Option<(i64, u64, String)> {
     let by_account = by_account(snapshots, calls);
     let mut pairs = by_account.values().flat_map(|positions| (0..calls.len()).rev().map(move |at| (positions, at)));
     pairs.find_map(|(positions, at)| {
@@ -336,7 +331,7 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
         let is_late = |late: &SnapshotPosition<'_>| call.until.duration_until(late.reading.sent) >= MAX_LAG;
         let mut later = positions.iter().filter(|later| later.calls > at && later.is_quiet);
         let second = later.clone().find(|later| is_late(later)).or_else(|| later.next_back())?;
-        let window = window(first, second, calls, unit)?;
+        let window = window(first, second, calls)?;
         let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
         let rose = window.rose;
         let certain = window.certain;
@@ -347,12 +342,13 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
 }
 
 /// Returns the rise of the user's counters; `None` unless all counters that span the time agree.
-fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64> {
-    let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
-        let before = first.used(unit, *period)?;
-        let after = second.used(unit, *period)?;
-        Some(after.checked_sub(before))
-    });
+fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot) -> Option<u64> {
+    let mut rises =
+        Unit::Request.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
+            let before = first.used(*period)?;
+            let after = second.used(*period)?;
+            Some(after.checked_sub(before))
+        });
     let rise = rises.next()??;
     rises.all(|other| other == Some(rise)).then_some(rise)
 }
@@ -366,8 +362,8 @@ fn spans(period: Period, first: &QuotaSnapshot, second: &QuotaSnapshot) -> bool 
 }
 
 impl QuotaSnapshot {
-    fn used(&self, unit: Unit, period: Period) -> Option<u64> {
-        let wanted = (unit, period, Holder::User);
+    fn used(&self, period: Period) -> Option<u64> {
+        let wanted = (Unit::Request, period, Holder::User);
         self.readings.iter().find(|found| (found.unit, found.period, found.holder) == wanted).map(|found| found.used)
     }
 }

@@ -124,8 +124,9 @@ pub(super) fn arrange(body: &Body, index: &mut Index) {
             continue;
         }
         let attribute = Attribute::named(TREE_TECHNIQUES.as_bytes());
-        let new = Section::new(section.name.clone(), attribute, SectionForm::Array, section.is_beside);
-        *section = Section { starts, end: section.end, ..new };
+        let name = std::mem::take(&mut section.name);
+        let Section { is_beside, end, .. } = *section;
+        *section = Section { name, attribute, form: SectionForm::Array, is_beside, starts, end, ..Section::default() };
     }
 }
 

@@ -88,6 +88,8 @@ panes! {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
     pub name: &'static str,
+    /// Its position in the table.
+    pub(super) rank: usize,
     pub(crate) pane: Pane,
     /// The label beside its rows: what happened to the item, or its kind.
     pub label: &'static str,
@@ -256,13 +258,13 @@ impl Attribute {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
 
-    /// Parses a line of the table; `None` for a comment.
-    fn from_line(line: &'static str) -> Option<Self> {
+    fn from_line((rank, line): (usize, &'static str)) -> Option<Self> {
         let columns: Vec<_> = line.split('\t').map(|column| if column == "-" { "" } else { column }).collect();
         let [name, pane, label, shape, sameness, key_groups, holds] = columns.try_into().ok()?;
         let pane = Pane::named(pane)?;
         Some(Self {
             name,
+            rank,
             pane,
             label,
             shape: ValueShape::named(shape),
@@ -274,8 +276,10 @@ impl Attribute {
 }
 
 /// Every known attribute, in the order of `assets/attributes.tsv`.
-pub static ATTRIBUTES: LazyLock<Vec<Attribute>> =
-    LazyLock::new(|| include_str!("../../assets/attributes.tsv").lines().filter_map(Attribute::from_line).collect());
+pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
+    let lines = include_str!("../../assets/attributes.tsv").lines().filter(|line| !line.starts_with('#'));
+    lines.enumerate().filter_map(Attribute::from_line).collect()
+});
 
 #[cfg(test)]
 mod tests {

@@ -34,8 +34,6 @@ pub struct Index {
 pub struct Section {
     pub name: Untrusted,
     pub attribute: Option<&'static Attribute>,
-    /// Position of its attribute in the table; after all of them if it is unknown.
-    pub rank: usize,
     pub form: SectionForm,
     /// Whether it is a sibling of `attributes`, like `links`; without that member all sections are.
     pub is_beside: bool,
@@ -64,15 +62,9 @@ pub enum SectionForm {
 }
 
 impl Section {
-    pub(super) fn new(
-        name: Untrusted,
-        attribute: Option<&'static Attribute>,
-        form: SectionForm,
-        is_beside: bool,
-    ) -> Self {
-        let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
-        let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
-        Self { name, attribute, rank, form, is_beside, ..Self::default() }
+    /// Returns the position of its attribute in the table; after all of them if it is unknown.
+    pub fn rank(&self) -> usize {
+        self.attribute.map_or(ATTRIBUTES.len(), |attribute| attribute.rank)
     }
 
     pub fn pane(&self) -> Pane {
@@ -243,7 +235,7 @@ impl SectionBuilder {
     fn take(&mut self) -> Batch {
         let is_open = |section: &&Section| section.end == 0 && section.form != SectionForm::Scalar;
         let open = self.found.sections.last().filter(is_open);
-        let next = open.map(|open| Section::new(Untrusted::from(""), open.attribute, open.form, open.is_beside));
+        let next = open.map(|open| Section { form: open.form, is_beside: open.is_beside, ..Section::default() });
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         self.taken += self.found.sections.len() - usize::from(next.is_some());
         let sections = std::mem::replace(&mut self.found.sections, next.into_iter().collect());
@@ -358,7 +350,7 @@ impl SectionBuilder {
         self.rows = 0;
         self.ancestors.clear();
         let name = Untrusted::from(self.name.as_slice());
-        self.found.sections.push(Section::new(name, attribute, form, self.is_beside()));
+        self.found.sections.push(Section { name, attribute, form, is_beside: self.is_beside(), ..Section::default() });
         if form == SectionForm::Scalar {
             self.push_row(at);
         }
@@ -375,7 +367,7 @@ impl SectionBuilder {
         let is_beside = self.is_beside();
         let is_open = |last: &Section| last.form == SectionForm::Loose && last.is_beside == is_beside;
         if !self.found.sections.last().is_some_and(is_open) {
-            self.found.sections.push(Section::new(Untrusted::default(), None, SectionForm::Loose, is_beside));
+            self.found.sections.push(Section { form: SectionForm::Loose, is_beside, ..Section::default() });
         }
         self.push_row(self.name_at);
         ContainerRole::Deep

@@ -53,7 +53,7 @@ const MAX_SPELLING_BYTES: usize = 18;
 #[derive(Debug, Clone)]
 pub struct Credential {
     key: SecretString,
-    source: KeySource,
+    pub source: KeySource,
 }
 
 /// Where a key was found.
@@ -142,10 +142,6 @@ impl Credential {
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
-    }
-
-    pub fn source(&self) -> &KeySource {
-        &self.source
     }
 }
 

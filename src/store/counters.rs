@@ -42,7 +42,7 @@ impl Store {
             // A call settled by one window is certain for others; each is settled and lowered once.
             for _ in 0..2 * all.len() {
                 let (snapshots, calls) = audited()?;
-                let windows = audit::final_windows(&snapshots, &calls, Unit::Request);
+                let windows = audit::final_windows(&snapshots, &calls);
                 let mut settled = windows.iter().map(|window| settle(transaction, window));
                 match settled.find(|settled| !matches!(settled, Ok(0))) {
                     Some(settled) => drop(settled?),
@@ -52,7 +52,7 @@ impl Store {
             // A call lowered and raised again stays so until the next reading: better too high.
             for _ in 0..all.len() {
                 let (snapshots, calls) = audited()?;
-                let Some((call, units, why)) = audit::too_low(&snapshots, &calls, Unit::Request) else { break };
+                let Some((call, units, why)) = audit::too_low(&snapshots, &calls) else { break };
                 correct(transaction, call, Some(units), &why)?;
             }
             Ok(())
@@ -64,7 +64,7 @@ impl Store {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [payer.profile, payer.service]))?;
         let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
-        let evidence = audit::evidence(&snapshots, &calls, Unit::Request);
+        let evidence = audit::evidence(&snapshots, &calls);
         for entry in &mut found {
             entry.counted = entry.counted.take().or_else(|| evidence.get(&entry.number).cloned());
         }
@@ -80,7 +80,7 @@ impl Store {
     /// Predicted and counted costs in the times between readings of the request counters.
     pub fn windows(&self, payer: Payer<'_>) -> Result<Vec<Window>> {
         let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
-        Ok(audit::windows(&snapshots, &calls, Unit::Request))
+        Ok(audit::windows(&snapshots, &calls))
     }
 }
 

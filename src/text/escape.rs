@@ -216,9 +216,6 @@ const CATEGORY: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMa
 const CLUSTER: CodePointMapDataBorrowed<'static, GraphemeClusterBreak> =
     CodePointMapData::<GraphemeClusterBreak>::new();
 
-const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
-    CodePointMapData::<IndicSyllabicCategory>::new();
-
 /// Controls, formats, surrogates, private use, unassigned; separators, as they resemble U+0020.
 const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
 
@@ -283,7 +280,7 @@ fn is_hidden(character: char) -> bool {
         || HIDDEN_CLUSTERS.contains(&CLUSTER.get(character))
         || HIDDEN_SETS.iter().any(|set| set.contains(character))
         // Draws nothing but pushes the next consonant under the last, like the Khmer coeng.
-        || SYLLABLE.get(character) == IndicSyllabicCategory::InvisibleStacker
+        || CodePointMapData::<IndicSyllabicCategory>::new().get(character) == IndicSyllabicCategory::InvisibleStacker
         || BLANK.contains(&character)
 }
 

@@ -221,7 +221,7 @@ impl Hit {
         let mut row = report.row(section, place.row);
         let field = matching_field_start(report, place, &row, pattern);
         row.pieces.extend(field.into_iter().flatten());
-        Self { at: Some((pane, place)), rank: report.section(section).map_or(0, |section| section.rank), row }
+        Self { at: Some((pane, place)), rank: report.section(section).map_or(0, |section| section.rank()), row }
     }
 
     pub fn pane(&self) -> Option<Pane> {

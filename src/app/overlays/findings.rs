@@ -157,7 +157,7 @@ impl FindingRow {
             let (report, marks) = input.evaluate(rules, cancel)?;
             unread += usize::from(input.body.is_whole() && !report.is_sound());
             cut_lists += report.cut_lists(None).count() as u64;
-            let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
+            let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank()));
             let mut notable: Vec<_> = marks.notable().collect();
             notable.sort_by_key(|(section, row, _)| (order(*section), *row));
             for (section, row, number) in notable {

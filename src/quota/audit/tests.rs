@@ -30,14 +30,14 @@ fn found(looks: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Finding> {
     all.push(proof);
     let calls: Vec<_> = [call(0, -1_900, ONE)].into_iter().chain(calls.iter().cloned()).collect();
     all.extend(looks.iter().cloned());
-    let found = windows(&all, &calls, Unit::Request);
+    let found = windows(&all, &calls);
     assert_eq!(found[0].finding(), Finding::Confirmed);
     found.iter().filter(|window| window.since >= at(0)).map(Window::finding).collect()
 }
 
 #[test]
 fn never_rising_counter_is_unclear() {
-    let windows = windows(&[look(0, 0, 7), look(1_000, 1, 7)], &[call(1, 10, PERHAPS)], Unit::Request);
+    let windows = windows(&[look(0, 0, 7), look(1_000, 1, 7)], &[call(1, 10, PERHAPS)]);
     assert_eq!(windows[0].finding(), Finding::Unclear);
 }
 
@@ -80,10 +80,10 @@ fn late_window_reaches_back_over_early_snapshots() {
     let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
     let verdicts = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
     let soon = [Finding::Confirmed, Finding::Unclear, Finding::Unclear, Finding::Confirmed];
-    assert_eq!(verdicts(windows(&looks, &calls, Unit::Request)), soon);
+    assert_eq!(verdicts(windows(&looks, &calls)), soon);
     // From the last look back to the first: nothing, the third call, it and the second, all.
     let late = [Finding::Confirmed, Finding::Charged(None), Finding::Unclear, Finding::Unclear];
-    assert_eq!(verdicts(final_windows(&looks, &calls, Unit::Request)), late);
+    assert_eq!(verdicts(final_windows(&looks, &calls)), late);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn comparison_extends_while_the_counter_lags() {
     let words = |used: [u64; 4], last: i64| {
         let looks = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used);
         let looks: Vec<_> = looks.map(|((second, after), used)| look(second, after, used)).collect();
-        let whole = around(&windows(&looks, &calls, Unit::Request), at(10), at(last))?;
+        let whole = around(&windows(&looks, &calls), at(10), at(last))?;
         Some(format!("{} {}", whole.until.as_second() - at(0).as_second(), whole.label()))
     };
     for (used, last, wanted) in [
@@ -109,7 +109,7 @@ fn comparison_extends_while_the_counter_lags() {
     assert_eq!(around(&[], at(10), at(10)), None);
     let evidence = |used| {
         let looks = [look(0, 0, 7), look(20, 1, 7), look(1_000, 1, used)];
-        evidence(&looks, &calls[..1], Unit::Request).remove(&1).unwrap()
+        evidence(&looks, &calls[..1]).remove(&1).unwrap()
     };
     assert_eq!(evidence(8), "the counter rose by 1, as predicted");
     assert!(evidence(7).starts_with("the counter did not rise, this program accounts for 1: others use"));
@@ -200,7 +200,7 @@ proptest! {
                 Step::Wait(seconds) => now += seconds,
             }
         }
-        for window in windows(&looks, &calls, Unit::Request).iter().chain(&final_windows(&looks, &calls, Unit::Request)) {
+        for window in windows(&looks, &calls).iter().chain(&final_windows(&looks, &calls)) {
             for call in &window.calls {
                 let truth = truth[usize::try_from(call.number - 1).unwrap()];
                 if call.is_uncertain() && window.finding() == Finding::Free {

@@ -418,7 +418,7 @@ impl JoinedReports {
 
 /// Place of a section's attribute among those of all panes.
 fn order(section: &Section) -> u16 {
-    u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
+    u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank()).unwrap_or(u16::MAX)
 }
 
 fn id_of(row: &Row) -> Option<Untrusted> {

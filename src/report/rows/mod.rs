@@ -282,7 +282,7 @@ impl Report {
     pub fn sections(&self, pane: Pane) -> Vec<usize> {
         let mut found: Vec<usize> =
             (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
-        found.sort_by_key(|n| self.section(*n).map(|section| section.rank));
+        found.sort_by_key(|n| self.section(*n).map(Section::rank));
         found
     }
 

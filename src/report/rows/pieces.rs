@@ -33,8 +33,8 @@ impl ValueMember {
     }
 }
 
-/// Maximum of values of evidence in a line; further ones are counted.
-const MAX_EVIDENCE: usize = 8;
+/// Maximum of values of a list in a line; further ones are counted.
+const MAX_JOINED: usize = 8;
 
 const SEPARATOR: &str = " · ";
 
@@ -119,7 +119,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength
         pieces.push(match field.role {
             FieldRole::Severity => Piece::Detail(severity_word(compact(value))),
             FieldRole::Evidence => {
-                Piece::Detail(evidence(value, if length == RowLength::Whole { usize::MAX } else { MAX_EVIDENCE }))
+                Piece::Detail(evidence(value, if length == RowLength::Whole { usize::MAX } else { MAX_JOINED }))
             }
             // The first shown value is the row's subject, unless a field has that role.
             _ if about.map_or(has_value, |about| about != field) => Piece::Detail(length.value(value)),
@@ -234,9 +234,6 @@ fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     }
     Untrusted::from(joined)
 }
-
-/// Maximum of nested values in a line; further ones are counted.
-const MAX_JOINED: usize = 8;
 
 /// One line of a value that is shown whole.
 #[derive(Debug, Clone, PartialEq, Eq)]

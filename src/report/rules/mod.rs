@@ -106,16 +106,11 @@ pub struct Rule {
 
 /// A regular expression, compiled on first use: to compile all takes as long as a report.
 #[derive(Debug, Deserialize)]
-#[serde(from = "String")]
+#[serde(transparent)]
 struct Expression {
     source: String,
+    #[serde(skip)]
     compiled: OnceLock<Result<Regex, String>>,
-}
-
-impl From<String> for Expression {
-    fn from(source: String) -> Self {
-        Self { source, compiled: OnceLock::new() }
-    }
 }
 
 impl Expression {

@@ -108,7 +108,7 @@ fn places_are_tried_in_the_documented_order() {
     configured.0 = None;
     assert_eq!(next(&configured).expose(), "command");
     configured.1 = None;
-    assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &KeySource::OfficialFile));
+    assert_eq!((next(&configured).expose(), next(&configured).source), ("official", KeySource::OfficialFile));
     assert!(find(&[], &configured, None).unwrap().is_none());
     for mode in [0o640, 0o604, 0o660, 0o601] {
         set_mode(mode);
