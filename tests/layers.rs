@@ -16,7 +16,6 @@ text:
 clock:
 environment:
 files:
-state: app files text
 log: clock files text
 quota: text
 report: text
@@ -30,10 +29,10 @@ triage: quota report request text
 app: export prevalence quota report request text triage
 view: app prevalence quota report request text triage
 export: quota report text
-config: app environment files log quota service state store team text view
+config: app environment files log quota service store team text view
 demo:
 runtime: app export files gateway prevalence quota report request store text triage view
-cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store team text triage view";
+cli: app clock config demo environment export files gateway prevalence quota report log request runtime service store team text triage view";
 
 fn may_know() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAY_KNOW.lines().map(|line| line.split_once(": ").unwrap_or((line.trim_end_matches(':'), "")))

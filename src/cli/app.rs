@@ -5,6 +5,7 @@ use super::show;
 use super::*;
 use crate::app::message::DocumentReports;
 use crate::app::model::{Service, Settings};
+use crate::app::start::SavedScreen;
 use crate::app::{LoadedReport, Model};
 use crate::config::EffectiveSetting;
 use crate::demo::{Demo, ListContent, Options};
@@ -17,7 +18,7 @@ use crate::service::{Client, Profile};
 use crate::store::service_id;
 use crate::view::ColorDepth;
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// Runs the app on the service, opened at a stored report or the first file named.
@@ -82,7 +83,7 @@ fn browse(
     open: impl FnOnce(&mut Model),
 ) -> Result<RunExit> {
     let path = config.is_persistent().then(|| folders.state_file());
-    let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
+    let (before, remark) = path.as_deref().map(read_state).unwrap_or_default();
     remarks.extend(remark);
     model.resume(before.clone());
     open(&mut model);
@@ -91,11 +92,38 @@ fn browse(
     }
     let (exit, remembered) = runtime::run(model, gateway, display(config), Signals::listen()?, crate::clock::now)?;
     if let Some(path) = path.filter(|_| remembered != before)
-        && let Err(error) = crate::state::write(&remembered, &path)
+        && let Err(error) = write_state(&remembered, &path)
     {
         warn(format!("the state of the screen cannot be saved: {error}"));
     }
     Ok(exit)
+}
+
+/// Maximum size of the file with the state of the screen, in bytes.
+const MAX_STATE_BYTES: u64 = 16 << 20;
+
+/// Reads the saved state, or defaults and a remark; a damaged file is renamed.
+fn read_state(path: &Path) -> (SavedScreen, Option<String>) {
+    let bytes = match files::read(path, MAX_STATE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (SavedScreen::default(), None),
+        Err(error) => return (SavedScreen::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
+    };
+    if let Ok(remembered) = serde_json::from_slice(&bytes) {
+        return (remembered, None);
+    }
+    let aside = path.with_extension("damaged");
+    let problem = match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
+        Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
+        Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
+    };
+    (SavedScreen::default(), Some(problem))
+}
+
+/// Writes the state to a file that only its owner can read.
+fn write_state(remembered: &SavedScreen, path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), files::own_folder)?;
+    files::replace(path, &serde_json::to_vec_pretty(remembered)?)
 }
 
 fn settings(config: &Config) -> Settings {
@@ -339,5 +367,38 @@ mod tests {
         };
         assert!(utf8(&[]) && utf8(&[("LANG", "de_DE.UTF-8")]) && utf8(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
         assert!(!utf8(&[("LANG", "C")]) && !utf8(&[("LC_CTYPE", "de_DE.ISO-8859-1"), ("LANG", "en_GB.UTF-8")]));
+    }
+
+    #[test]
+    fn state_damaged_is_renamed_and_defaults_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state").join("state.json");
+        assert_eq!(read_state(&path), (SavedScreen::default(), None));
+        let mut remembered = SavedScreen::default();
+        remembered.sizes.list = Some(30);
+        write_state(&remembered, &path).unwrap();
+        assert_eq!(read_state(&path), (remembered, None));
+        std::fs::write(&path, "{\"sizes\": 7}").unwrap();
+        files::set_mode(&path, 0o644).unwrap();
+        let (found, words) = read_state(&path);
+        assert!(found == SavedScreen::default() && words.unwrap().contains("damaged"));
+        assert!(!path.exists() && !files::is_open_to_others(&path.with_extension("damaged")));
+        assert_eq!(std::fs::read(path.with_extension("damaged")).unwrap(), b"{\"sizes\": 7}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn state_folder_with_invalid_unicode_is_escaped() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"st\xffte\x1b")).join("state.json");
+        let mut remembered = SavedScreen::default();
+        remembered.sizes.list = Some(30);
+        write_state(&remembered, &path).unwrap();
+        assert_eq!(read_state(&path), (remembered, None));
+        std::fs::write(&path, "no state").unwrap();
+        let words = read_state(&path).1.unwrap();
+        assert!(words.contains(r"st\x{ff}te\x1b") && !words.contains(char::REPLACEMENT_CHARACTER), "{words}");
+        assert!(path.with_extension("damaged").exists());
     }
 }

@@ -292,16 +292,14 @@ impl TriageOutput<'_> {
     /// Writes a table with outside text in code spans, and so never markup or a link.
     fn markdown(&self) -> String {
         let row = |cells: [String; 11]| format!("| {} |\n", cells.join(" | "));
-        // Some viewers split a code span at an escaped bar.
-        let code = |text: &Untrusted| markdown::text(text).replace('|', "\\x7c");
         let mut text = row(HEADINGS.map(str::to_owned)) + "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
         for cells in self.cells() {
-            let is_outside = HEADINGS.map(|name| matches!(name, "file" | "labels" | "findings"));
-            let mut written = cells.each_ref().map(|cell| cell.visible().to_string());
-            for ((written, cell), _) in written.iter_mut().zip(&cells).zip(is_outside).filter(|(_, is_code)| *is_code) {
-                *written = if cell.is_empty() { String::new() } else { code(cell) };
-            }
-            text += &row(written);
+            let mut headings = HEADINGS.into_iter();
+            text += &row(cells.map(|cell| match headings.next() {
+                // Some viewers split a code span at an escaped bar.
+                Some("file" | "labels" | "findings") if !cell.is_empty() => markdown::text(&cell).replace('|', "\\x7c"),
+                _ => cell.visible().to_string(),
+            }));
         }
         format!("{text}\n{}\n", self.total())
     }

@@ -442,7 +442,7 @@ impl Folders {
     }
 
     pub fn state_file(&self) -> PathBuf {
-        self.state.join(crate::state::FILE)
+        self.state.join("state.json")
     }
 }
 
