@@ -63,7 +63,6 @@
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
 //! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
-//! `export` also uses `quota`, for statements.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
 //! `environment`, `files`, `log` and `text`. `clock`, `environment` and `files` use no other module;
 //! `log` uses `clock`, `files` and `text`.

@@ -28,7 +28,7 @@ gateway: log prevalence service store team request report quota text
 triage: quota report request text
 app: export prevalence quota report request text triage
 view: app prevalence quota report request text triage
-export: quota report text
+export: report text
 config: app environment files log quota service store team text view
 demo:
 runtime: app export files gateway prevalence quota report request store text triage view

@@ -15,11 +15,9 @@ pub(crate) mod markdown;
 mod misp;
 mod navigator;
 mod opened;
-mod statement;
 mod stix;
 
 pub use markdown::{harmless, line};
-pub use statement::{Statement, StatementFormat};
 
 use self::opened::{MergedReports, OpenedReport};
 use crate::report::attributes::PERHAPS_CUT;
