@@ -2,7 +2,7 @@
 //!
 //! # The screen
 //! ```text
-//!  behaview · demo · 57874b32…938c · CAPE Sandbox · stored 3h        title view::screen
+//!  behaview · demo · 57874b32…938c · CAPE Sandbox · stored 3h        title view
 //!  1 Processes 37 │ 2 Tags 8 │ 3 Registry 9 │ … │ 0 Overview         tabs  app::panes
 //! ╭─ Sandboxes 4 of 6 ─┲━ 1 Processes ━━━ 1/37 ━┱─ 2 Tags ───── 8 ─╮
 //! ›● CAPE Sandbox      › ▾ viewer.exe  4012  +0 ┃ CALLS_WMI        │

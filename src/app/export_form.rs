@@ -64,7 +64,7 @@ pub type ExportForm = InputForm<ExportTarget>;
 pub struct ExportTarget {
     pub is_in_progress: bool,
     /// A stored response, written as received: only its path can be chosen.
-    stored: Option<Request>,
+    pub stored: Option<Request>,
     pub(crate) choice: ExportChoice,
 }
 
@@ -309,17 +309,6 @@ impl ExportForm {
         self.source.choice.change(self.chosen, forward);
         self.failure = None;
         self.suggest(ending);
-    }
-
-    pub fn title(&self) -> String {
-        match &self.source.stored {
-            None => "Export to a file".to_owned(),
-            Some(Request::Artifact { identifier, artifact }) => {
-                let sandbox = identifier.parts().sandbox;
-                format!("Write the {} by {} to a file", artifact.label(), sandbox.visible_cut(40))
-            }
-            Some(request) => format!("Write {} to a file", request.label()),
-        }
     }
 
     /// Returns the size of the part, and what the format omits.

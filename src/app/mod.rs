@@ -22,10 +22,10 @@ pub mod prevalence;
 mod responses;
 pub mod scan;
 pub mod spending;
-pub mod start;
 pub(crate) mod update;
 
 pub use commands::{COMMANDS, Command, PANES};
+pub use files::SavedScreen;
 pub use keys::{Key, KeyContext, Keymap};
 pub use layout::{Area, Layout, Sizes};
 pub use list::{List, ListEntry, OpenReport};
@@ -37,4 +37,3 @@ pub use message::{
 pub use model::{Model, Screen, Service};
 pub use overlays::Overlay;
 pub use spending::ad_hoc::{AD_HOC_REQUESTS, AdHocRequest};
-pub use start::SavedScreen;

@@ -1,7 +1,7 @@
 //! The whole state of the screen, in one value with one owner.
 
 use crate::app::export_form::LastFormat;
-use crate::app::files::{MAX_OPEN_FILES, OpenFile, OpenFiles};
+use crate::app::files::{MAX_OPEN_FILES, OpenFile, OpenFiles, SavedScreen, StartScreen};
 use crate::app::find::{Filter, HitList, SearchQuery};
 use crate::app::keys::Keymap;
 use crate::app::layout::{Edge, PaneNeed, View};
@@ -12,7 +12,6 @@ use crate::app::prevalence::StoredValues;
 use crate::app::scan::{PollPace, ScanWatches};
 use crate::app::spending::price::{QuotaState, ShownPrices};
 use crate::app::spending::{Calls, Obstacle};
-use crate::app::start::{SavedScreen, StartScreen};
 use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;

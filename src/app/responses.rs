@@ -62,7 +62,7 @@ impl Model {
                 self.on_balances(balances, call.map_or(self.now, |call| call.since));
             }
             (Response::Usage(usage), _) => {
-                let text_page = TextPage::usage(&usage, usize::from(self.overlay_room().width));
+                let text_page = TextPage::usage(&usage);
                 self.quota_state.usage = Some(usage);
                 let is_asked = std::mem::take(&mut self.quota_state.announces_usage);
                 self.show_figures(text_page, is_asked);
@@ -221,8 +221,7 @@ impl Model {
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {
         let is_typed = self.overlays.prompt_of(&Request::Quotas, self.now).is_some();
         let is_asked = std::mem::take(&mut self.quota_state.announces_balances) || is_typed;
-        let columns = usize::from(self.overlay_room().width);
-        self.show_figures(TextPage::counters(&balances, self.now, columns), is_asked);
+        self.show_figures(TextPage::counters(&balances, self.now), is_asked);
         self.quota_state.take_balances(balances, asked);
         if !self.is_quitting {
             self.emit(StoreJob::ReadUploads);

@@ -200,8 +200,7 @@ impl Model {
             StoreEvent::Notes(notes) => self.take_notes(notes),
             StoreEvent::NoteConflict(note) => self.restore_typed(&note),
             StoreEvent::Ledger(page) => {
-                let columns = usize::from(self.overlay_room().width);
-                self.show_figures(TextPage::ledger(&page, self.now, columns), !self.key_context().has_line());
+                self.show_figures(TextPage::ledger(&page, self.now), !self.key_context().has_line());
             }
             StoreEvent::Inventory(lines) => self.show_stored(lines),
             StoreEvent::Group(list, pages, reports) => group::show(self, list, pages, reports),

@@ -24,7 +24,7 @@ use crate::report::attributes::{AT_LEAST, cut_lists_label};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
 use crate::report::{Retention, StoredItem};
-use crate::request::GroupList;
+use crate::request::{GroupList, Request};
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands, wrap_cut};
 use crate::triage::{HEADINGS, TriagedFile};
 use jiff::Timestamp;
@@ -481,7 +481,14 @@ impl DrawForm for ExportTarget {
     const FIELDS: &'static [ScanField] = &[ScanField { label: "Name", hint: "path of the file", option: None }];
 
     fn title(form: &ExportForm, _: &Model) -> String {
-        form.title()
+        match &form.source.stored {
+            None => "Export to a file".to_owned(),
+            Some(Request::Artifact { identifier, artifact }) => {
+                let sandbox = identifier.parts().sandbox;
+                format!("Write the {} by {} to a file", artifact.label(), sandbox.visible_cut(40))
+            }
+            Some(request) => format!("Write {} to a file", request.label()),
+        }
     }
 
     fn text(form: &ExportForm, _: &Model) -> Vec<StyledText> {

@@ -4,6 +4,7 @@ use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::list::progress;
 use super::pane::{draw_labelled, draw_pieces, frame};
 use super::theme::Role;
+use crate::app::overlays::OverlayScreen;
 use crate::app::overlays::generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView, TextField};
 use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::overlays::text_page::{PageSource, PageView, ResponseTree, TextPage, remaining_label};
@@ -55,7 +56,8 @@ impl DrawForm for PlannedOperations {
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        let mut text_page = TextPage::new("", form.rows(&model.quota_state, model.now), area.width.into());
+        let mut text_page = TextPage::new("", form.rows(&model.quota_state, model.now));
+        text_page.lay_out(area.width.into());
         text_page.top = form.source.top.min(text_page.count().saturating_sub(area.height.into()));
         let is_cut = text_page.count() - text_page.top > area.height.into();
         let height = area.height.saturating_sub(u16::from(is_cut));

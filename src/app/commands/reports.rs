@@ -288,12 +288,12 @@ commands! {
         "Explain the prices that apply here: rule, place in the specification, who is charged"
         if &[("a file from the service, or its artifacts", |m| {
             has_service(m) && (m.overlays.is_empty() || m.chosen_artifact().is_some())
-        })] => Local(|m| m.overlays.put(TextPage::prices(m, m.overlay_room().width.into())));
+        })] => Local(|m| m.overlays.put(TextPage::prices(m)));
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
         "Show every setting, and what it is set with: theme, keys, budget, mouse and others"
-        => Local(|m| m.overlays.put(TextPage::settings(&m.settings.in_effect, m.overlay_room().width.into())));
+        => Local(|m| m.overlays.put(TextPage::settings(&m.settings.in_effect)));
     "store" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));

@@ -158,7 +158,7 @@ impl Model {
     }
 
     pub(crate) fn watch_page(&self) -> TextPage {
-        TextPage::new(WATCH_TITLE, self.following_rows(), usize::from(self.overlay_room().width))
+        TextPage::new(WATCH_TITLE, self.following_rows())
     }
 
     pub fn following_rows(&self) -> Vec<TextRow> {

@@ -279,7 +279,7 @@ pub(crate) fn open_triaged(model: &mut Model) {
     model.leave_list_for(|m| m.open_files(&[file]));
 }
 
-/// Returns the cheapest missing questions of the shown files: lists that are not read, else reports.
+/// Returns the cheapest missing questions of the shown files: unread lists, else reports.
 pub(crate) fn cheapest(model: &Model) -> Vec<Request> {
     let mut known = HashSet::new();
     let files = model.overlays.top_as::<TriageList>().into_iter().flat_map(|list| list.shown(0));

@@ -201,7 +201,7 @@ impl Model {
         match item.action {
             PaletteAction::Command(command) => self.run(command),
             PaletteAction::Read(topic) => {
-                self.overlays.put(TextPage::of(topic.label, PageText::Manual(topic), self.overlay_room().width.into()));
+                self.overlays.put(TextPage::of(topic.label, PageText::Manual(topic)));
             }
             PaletteAction::Send(ask) => {
                 self.overlays.put(Prompt::of(ask));

@@ -62,10 +62,9 @@ pub struct TextRow {
 }
 
 impl<S: PageSource> PageView<S> {
-    pub(super) fn of(title: impl Into<String>, source: S, columns: usize) -> Self {
-        let mut page = Self { title: title.into(), source, top: 0, chosen: 0, columns: 0, rows: Vec::new() };
-        page.lay_out(columns);
-        page
+    /// Creates a page; its rows are laid out once it is on the screen.
+    pub(super) fn of(title: impl Into<String>, source: S) -> Self {
+        Self { title: title.into(), source, top: 0, chosen: 0, columns: 0, rows: Vec::new() }
     }
 
     pub fn count(&self) -> usize {
@@ -127,16 +126,16 @@ impl PageSource for PageText {
 }
 
 impl TextPage {
-    pub fn new(title: &str, paragraphs: Vec<TextRow>, columns: usize) -> Self {
-        Self::of(title, PageText::Paragraphs(paragraphs), columns)
+    pub fn new(title: &str, paragraphs: Vec<TextRow>) -> Self {
+        Self::of(title, PageText::Paragraphs(paragraphs))
     }
 
     pub(crate) fn refresh(&mut self, newer: Self) {
-        *self = Self { top: self.top.min(newer.count().saturating_sub(1)), ..newer };
+        *self = Self { top: self.top, ..newer };
     }
 
     /// Returns the current prices: of each key, then the remaining quota, then each rule once.
-    pub(crate) fn prices(model: &Model, columns: usize) -> Self {
+    pub(crate) fn prices(model: &Model) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
@@ -170,11 +169,11 @@ impl TextPage {
                 model.key_label("palette")
             ),
         ));
-        Self::new("Prices of the keys here", paragraphs, columns)
+        Self::new("Prices of the keys here", paragraphs)
     }
 
     /// Returns all settings, each with its table: value and origin in effect, and its description.
-    pub(crate) fn settings(settings: &[(String, String)], columns: usize) -> Self {
+    pub(crate) fn settings(settings: &[(String, String)]) -> Self {
         let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect. \
                     keys.COMMAND in it sets the keys of a command.";
         let mut paragraphs = vec![paragraph("", ways)];
@@ -182,7 +181,7 @@ impl TextPage {
             paragraphs.push(paragraph("", ""));
             paragraphs.extend(table.iter().map(|(_, shown)| paragraph("", shown.as_str())));
         }
-        Self::new("Settings", paragraphs, columns)
+        Self::new("Settings", paragraphs)
     }
 
     pub(crate) fn timeline(model: &Model, columns: usize) -> Self {
@@ -196,7 +195,7 @@ impl TextPage {
         let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
         let none = paragraph("", "The report does not say when its processes started.");
         let rows = if rows.is_empty() { vec![none] } else { rows };
-        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
+        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows)
     }
 }
 
@@ -316,9 +315,9 @@ impl PageSource for RowDetail {
 }
 
 impl Detail {
-    fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>, columns: usize) -> Self {
+    fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
-        Self { chosen, ..Self::of(title, RowDetail { lines, remarks }, columns) }
+        Self { chosen, ..Self::of(title, RowDetail { lines, remarks }) }
     }
 
     pub(super) fn stay(&mut self, before: &Self) {
@@ -453,20 +452,18 @@ impl OverlayScreen for ResponseTree {
 
 impl Model {
     pub(crate) fn open_value(&mut self) {
-        let columns = usize::from(self.overlay_room().width);
         let chosen = self.overlays.top_as::<ResponseTree>().and_then(|response| response.chosen().cloned());
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
-            self.overlays.put(Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns));
+            self.overlays.put(Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new()));
         }
     }
 
     pub(crate) fn open_detail(&mut self) {
-        let columns = usize::from(self.overlay_room().width);
         let Some(open) = self.open() else { return };
         if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {
             let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
             let lines = explained(Line { depth: 0, name: Some("id".into()), value: Some(id) }).collect();
-            return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
+            return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks));
         }
         let Some(place) = self.note_target() else { return };
         let section = open.report.section(place.section);
@@ -479,7 +476,7 @@ impl Model {
         let remarks = remarks.chain(lines.iter().filter_map(blanks)).collect();
         let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
         let lines = lines.chain(self.note_line()).collect();
-        self.overlays.put(Detail::new(title, lines, remarks, columns));
+        self.overlays.put(Detail::new(title, lines, remarks));
     }
 }
 

@@ -1,5 +1,5 @@
-//! The cursor and the window of rows; moves through rows, panes and groups, by keys and by the mouse,
-//! which never spends: a press chooses, the wheel scrolls, a border can be dragged.
+//! The cursor and the window of rows; moves through rows, panes and groups, by keys and the mouse.
+//! The mouse never spends: a press chooses, the wheel scrolls, a border can be dragged.
 
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::overlays::{PickerRow, PickerRows, RowPicker, Target};

@@ -265,15 +265,15 @@ pub struct LedgerPage {
 }
 
 impl TextPage {
-    pub(crate) fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+    pub(crate) fn counters(balances: &Balances, now: Timestamp) -> Self {
         let view = CountersView::new(balances, now);
         let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
         paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
-        Self::new("Quota counters", paragraphs, columns)
+        Self::new("Quota counters", paragraphs)
     }
 
     /// Shows usage in all, then the last day first: a bar a day, and the endpoints with most calls.
-    pub(crate) fn usage(usage: &Usage, columns: usize) -> Self {
+    pub(crate) fn usage(usage: &Usage) -> Self {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
             let all = counts.pop().map_or(0, |(_, all)| all);
@@ -287,11 +287,11 @@ impl TextPage {
             paragraphs = vec![paragraph("", "Nothing was used in these days.")];
         }
         paragraphs.extend(usage_remarks(usage).map(|words| paragraph("", words)));
-        Self::new("Usage, in requests by day", paragraphs, columns)
+        Self::new("Usage, in requests by day", paragraphs)
     }
 
     /// Returns the ledger, the latest entry first, below the sums of this session, day and month.
-    pub(crate) fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
+    pub(crate) fn ledger(page: &LedgerPage, now: Timestamp) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
         let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];
         paragraphs.extend(page.rows.iter().rev().map(|row| row.paragraph(now)));
@@ -302,7 +302,7 @@ impl TextPage {
             let older = thousands(page.older);
             paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
         }
-        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs, columns)
+        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs)
     }
 }
 

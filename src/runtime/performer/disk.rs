@@ -114,7 +114,10 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
                 work.send(StoreEvent::NoteConflict(deletion));
             }
         }
-        StoreJob::LoadGroup(list) => work.send(group_event(gateway, list)?),
+        StoreJob::LoadGroup(list) => {
+            let reports = store.count_reports(service)?;
+            work.send(StoreEvent::Group(list, load_group(gateway, list)?, reports));
+        }
         StoreJob::LoadInventory => work.send(StoreEvent::Inventory(inventory(gateway)?)),
         StoreJob::Delete(deletion) => {
             work.send(delete(gateway, deletion)?);
@@ -273,11 +276,6 @@ fn load_pages<T>(
         request = request.at_page(Some(cursor));
     }
     Ok(pages)
-}
-
-fn group_event(gateway: &Gateway, list: GroupList) -> Result<StoreEvent, StoreError> {
-    let reports = gateway.store.count_reports(&gateway.service)?;
-    Ok(StoreEvent::Group(list, load_group(gateway, list)?, reports))
 }
 
 /// Adds the reports of a stored page, which are stored separately.

@@ -334,11 +334,10 @@ fn failure(error: &GatewayError) -> Failure {
         cost: Some(error.cost()),
         advice: format!("{}{logged}", error.advice()).trim_start().to_owned(),
         may_have_succeeded: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
-        is_not_found: false,
         // After an earlier submission the form reads the store again.
         is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),
         is_elsewhere: matches!(error, GatewayError::InFlight),
-        override_with: None,
+        ..Failure::default()
     }
 }
 
