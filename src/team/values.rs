@@ -26,7 +26,7 @@ const ADD_VALUES: &str = "INSERT INTO behaview.report (response, file, sandbox, 
     SELECT id, $3, $4, $5 FROM behaview.response
     WHERE service = $1 AND sha256(key) = sha256($2) AND person = session_user ORDER BY received DESC, id DESC LIMIT 1";
 
-/// Those of a list that the service has perhaps cut are at most so many.
+/// Those of a list that the service has perhaps cut are at most that many.
 const PREVALENCE: &str = "SELECT seen.files, every.files, coalesce(here.files, 0), coalesce(of_here.files, 0),
         greatest(least(coalesce(list.files, 0) + coalesce(cut.files, 0), every.files - seen.files), 0)
     FROM unnest($1, $2) WITH ORDINALITY AS asked(hash, list, place)
