@@ -1,7 +1,7 @@
 //! The files: recent ones beside the hash line of the start screen; the open ones, of which one is
 //! shown and the others keep their whole state; sizes and folds saved between two runs.
 
-use crate::app::find::HitList;
+use crate::app::find::{HitList, in_circle};
 use crate::app::overlays::generic::TextField;
 use crate::app::overlays::{Scope, group};
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState, Scroll};
@@ -179,8 +179,7 @@ impl OpenFiles {
 
     pub(super) fn step_group(&mut self, forward: bool) {
         let order = self.order();
-        let step = if forward { 1 } else { order.groups().saturating_sub(1) };
-        let group = (self.shown_group() + step) % order.groups().max(1);
+        let group = in_circle(self.shown_group(), order.groups(), forward).next().unwrap_or(0);
         let Some(file) = self.shown_mut() else { return };
         file.last = order.first(group);
         file.focus = file.focus.and(file.last);

@@ -64,7 +64,7 @@ impl DrawList for Comparison {
         let rows: Vec<_> = compare.matrix.iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
         let pane = if compare.pane.is_none() { PANE_COLUMNS } else { 0 };
         let marks = compare.columns.len() * cell(compare) + 1;
-        ListTable::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
+        ListTable { labels: columns_of(rows.iter().map(|row| &row.label)), ..ListTable::of([marks, pane, room]) }
     }
 
     fn draw_row(list: &ComparisonList, mut line: LineWriter<'_>, at: &ListTable, item: &ComparedItem, _: &Model) {
@@ -234,7 +234,7 @@ impl DrawList for Findings {
         let beside = severity + FOLD + ROWS + sandboxes + technique;
         let name = names.max().unwrap_or(0).min(room.saturating_sub(beside));
         let labels = columns_of(rows.iter().filter_map(|row| row.finding()).map(|finding| &finding.row.label));
-        ListTable::of([severity, FOLD, name, ROWS, sandboxes, technique], labels)
+        ListTable { labels, ..ListTable::of([severity, FOLD, name, ROWS, sandboxes, technique]) }
     }
 
     fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, row: &FindingRow, model: &Model) {
@@ -301,7 +301,7 @@ fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, fi
     let room = line.room();
     let (indent, pane) = if room >= WORDED_COLUMNS { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
     let seen_by = if list.source.scope == Scope::File { SEEN_BY.min(room * 2 / 5) } else { 0 };
-    let at = ListTable::of([indent, seen_by, pane, room], at.labels);
+    let at = ListTable { labels: at.labels, ..ListTable::of([indent, seen_by, pane, room]) };
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));
     at.text(&mut line, 2, finding.pane.short(), Role::Faint);
     let value = if finding.prevalence.rarity() == Rarity::Noise { Role::Faint } else { Role::Text };

@@ -48,14 +48,11 @@ impl DrawList for StoreContents {
     }
 
     fn columns(_: &StoredList, _: &[&StoredItem], room: usize, _: &Model) -> ListTable {
-        ListTable::of(
-            match room {
-                0..60 => [0, 17, 11, 0, room, 0, 0],
-                60..SIZED_COLUMNS => [15, 20, 12, 0, 11, room, 0],
-                _ => [15, 27, 17, 12, 11, 12, room],
-            },
-            0,
-        )
+        ListTable::of(match room {
+            0..60 => [0, 17, 11, 0, room, 0, 0],
+            60..SIZED_COLUMNS => [15, 20, 12, 0, 11, room, 0],
+            _ => [15, 27, 17, 12, 11, 12, room],
+        })
     }
 
     fn draw_row(_: &StoredList, mut line: LineWriter<'_>, at: &ListTable, thing: &StoredItem, model: &Model) {
@@ -99,12 +96,11 @@ impl DrawList for TriagedFiles {
     }
 
     fn columns(_: &TriageList, _: &[&TriagedFile], room: usize, _: &Model) -> ListTable {
-        let widths = match room {
+        ListTable::of(match room {
             0..60 => [15, 11, 0, 10, 0, 0, 0, 0, 0, 0, room],
             60..SIZED_COLUMNS => [15, 11, 0, 10, 0, 0, 5, 0, room.saturating_sub(60), 6, room],
             _ => [15, 11, (room - 76) / 3, 14, 0, 0, 5, 7, (room - 76) / 3 * 2, 7, room],
-        };
-        ListTable::of(widths, 0)
+        })
     }
 
     fn draw_row(_: &TriageList, mut line: LineWriter<'_>, at: &ListTable, file: &TriagedFile, model: &Model) {
@@ -140,7 +136,7 @@ impl DrawList for CostRows {
     }
 
     fn columns(_: &CostView, _: &[&Self::Row], room: usize, _: &Model) -> ListTable {
-        ListTable::of([10, room.saturating_sub(44).max(12), 8, 9, 8, 9], 0)
+        ListTable::of([10, room.saturating_sub(44).max(12), 8, 9, 8, 9])
     }
 
     fn draw_row(_: &CostView, mut line: LineWriter<'_>, at: &ListTable, (by, sum): &Self::Row, _: &Model) {
@@ -189,15 +185,12 @@ impl DrawList for GroupRows {
     /// Leaves out type and size of analyses.
     fn columns(list: &GroupView, _: &[&Self::Row], room: usize, _: &Model) -> ListTable {
         let [expires, status] = if list.source.list == GroupList::Files { [12, 0] } else { [0, 12] };
-        ListTable::of(
-            match (room, list.source.list) {
-                (0..60, _) => [15, room.saturating_sub(27), 0, 0, 0, expires, status, 0],
-                (SIZED_COLUMNS.., GroupList::Files) => [15, room.saturating_sub(81), 18, 11, 17, expires, status, 8],
-                (SIZED_COLUMNS.., _) => [15, room.saturating_sub(52), 0, 0, 17, expires, status, 8],
-                _ => [15, room.saturating_sub(47), 0, 0, 12, expires, status, 8],
-            },
-            0,
-        )
+        ListTable::of(match (room, list.source.list) {
+            (0..60, _) => [15, room.saturating_sub(27), 0, 0, 0, expires, status, 0],
+            (SIZED_COLUMNS.., GroupList::Files) => [15, room.saturating_sub(81), 18, 11, 17, expires, status, 8],
+            (SIZED_COLUMNS.., _) => [15, room.saturating_sub(52), 0, 0, 17, expires, status, 8],
+            _ => [15, room.saturating_sub(47), 0, 0, 12, expires, status, 8],
+        })
     }
 
     fn draw_row(list: &GroupView, mut line: LineWriter<'_>, at: &ListTable, entry: &Self::Row, model: &Model) {
@@ -268,7 +261,7 @@ impl DrawList for PickerRows {
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(MIN_ROW_COLUMNS);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
         let heads = rows.iter().map(|picker_row| picker_row.head.columns()).max().unwrap_or(0);
-        ListTable::of([heads.min(spare) + 1, room], labels)
+        ListTable { labels, ..ListTable::of([heads.min(spare) + 1, room]) }
     }
 
     fn draw_row(_: &RowPicker, mut line: LineWriter<'_>, at: &ListTable, picker_row: &PickerRow, _: &Model) {
@@ -310,7 +303,7 @@ impl DrawList for FoundIndicators {
         let widest = rows.iter().map(|found| seen(list, found, room / NAMES_DIVISOR).columns()).max().unwrap_or(0);
         let seen = if room >= WIDE_COLUMNS { widest } else { 0 };
         let to_block = if room >= NARROW_COLUMNS { TO_BLOCK.len() + 1 } else { 0 };
-        ListTable::of([KIND_COLUMNS, room.saturating_sub(KIND_COLUMNS + to_block + seen), to_block, seen], 0)
+        ListTable::of([KIND_COLUMNS, room.saturating_sub(KIND_COLUMNS + to_block + seen), to_block, seen])
     }
 
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
@@ -445,7 +438,7 @@ impl DrawList for CommandList {
             if room >= ROOMY_COLUMNS && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
         // Labels give way to keys and names, which must not be cut.
         let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 1;
-        ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room], 0)
+        ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room])
     }
 
     fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &ListTable, item: &PaletteItem, _: &Model) {

@@ -208,20 +208,20 @@ fn draw_name(line: &mut LineWriter<'_>, name: Option<&Visible>, separator: &str)
 /// The start columns of a list's cells; `None` for a cell that does not fit.
 #[derive(Default)]
 pub(super) struct ListTable {
-    starts: Vec<Option<usize>>,
+    pub(super) starts: Vec<Option<usize>>,
     /// Columns of the labels of report rows.
     pub(super) labels: usize,
 }
 
 impl ListTable {
     /// Creates columns of these widths, including the gaps; a zero width hides a column.
-    pub(super) fn of(widths: impl IntoIterator<Item = usize>, labels: usize) -> Self {
+    pub(super) fn of(widths: impl IntoIterator<Item = usize>) -> Self {
         let mut end = 0_usize;
         let starts = widths.into_iter().map(|width| {
             end = end.saturating_add(width);
             (width > 0).then_some(end - width)
         });
-        Self { starts: starts.collect(), labels }
+        Self { starts: starts.collect(), labels: 0 }
     }
 
     /// Calls `draw` for a cell, limited to the gap before the next one.
