@@ -213,16 +213,11 @@ impl ExportChoice {
             Scope::Sandbox => sandbox.map(|parts| parts.sandbox.visible_cut(40).to_string()).unwrap_or_default(),
         };
         let has_formats = FORMATS.iter().filter(|format| self.can_carry(format)).nth(1).is_some();
-        let line = |label, chosen: &str, about: &str, has_other| ChoiceLine {
-            label,
-            chosen: chosen.to_owned(),
-            about: about.to_owned(),
-            has_other,
-        };
+        let line = |label, chosen, about, has_other| ChoiceLine { label, chosen, about, has_other };
         let mut lines = vec![
-            line("What", &part.labels().0, "", self.parts.len() > 1),
-            line("Scope", self.scope().label(), &about, self.has_scope()),
-            line("Format", format.name, format.about, has_formats),
+            line("What", part.labels().0, String::new(), self.parts.len() > 1),
+            line("Scope", self.scope().label().to_owned(), about, self.has_scope()),
+            line("Format", format.name.to_owned(), format.about.to_owned(), has_formats),
         ];
         let has_scope = !matches!(part, ExportPart::Value(_) | ExportPart::Of(Part::Difference(..)));
         lines.retain(|line| line.label != "Scope" || has_scope);

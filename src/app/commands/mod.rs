@@ -146,10 +146,6 @@ impl Command {
         Self::all().find(|command| command.name == name)
     }
 
-    pub fn is_on(&self, model: &Model) -> bool {
-        self.contexts.contains(model.key_context()) && self.missing(model).is_none()
-    }
-
     /// Returns the first condition that is not met.
     pub(crate) fn missing(&self, model: &Model) -> Option<&'static str> {
         self.when.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what)
@@ -176,7 +172,7 @@ impl Command {
 
     /// Returns the default command of Enter, if the config gave that key to another.
     pub fn of_enter(model: &Model) -> Option<&'static Self> {
-        Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
+        Self::all().find(|command| command.keys.contains(&ENTER) && command.off(model).is_none())
     }
 
     /// Returns whether it can send requests.
@@ -201,7 +197,8 @@ impl Command {
         match &self.act {
             Action::Each { requests, .. } => requests(model),
             Action::Send { request, .. } => request(model).into_iter().collect(),
-            Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } | Action::Chosen => Vec::new(),
+            Action::Chosen => model.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
+            Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } => Vec::new(),
         }
     }
 

@@ -232,7 +232,9 @@ fn price_of(model: &Model, key: Key, command: &Command) -> TextRow {
     let price = match &tag.obstacle {
         Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
         // An obstacle to a later call does not disable the key that leads to it.
-        Some(obstacle) if tag.is_deferred && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
+        Some(obstacle) if tag.is_deferred && *obstacle != Obstacle::OverBudget => {
+            format!("0; what it leads to: {obstacle}")
+        }
         _ => tag.label(),
     };
     paragraph(&key.to_string(), format!("{} · {price}", command.label))

@@ -67,10 +67,6 @@ impl KeyPrice {
         matches!(self.obstacle, Some(Obstacle::Stored | Obstacle::Shared(_))) || self.obstacle.is_none() && is_free
     }
 
-    pub(crate) fn is_over_budget(&self) -> bool {
-        self.obstacle == Some(Obstacle::OverBudget)
-    }
-
     /// Returns the label of the price in a wide bar.
     pub fn label(&self) -> String {
         let later = if self.is_deferred && self.plan.refusal().is_none() { "0 now, then " } else { "" };

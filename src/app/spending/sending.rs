@@ -27,7 +27,7 @@ impl Model {
         if let Some(why) = request.warning().or_else(dear) {
             let tag = self.price_of_request(request, source);
             // The budget refuses at once, not after confirmation.
-            if tag.is_over_budget() && self.refuse(&tag) {
+            if tag.obstacle == Some(Obstacle::OverBudget) && self.refuse(&tag) {
                 return;
             }
             return self
@@ -303,11 +303,7 @@ impl Model {
         }
         let command = Command::of(key, self)?;
         let price = self.key_price(command).paid_plan()?.clone();
-        let requests = match &command.act {
-            Action::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
-            _ => command.requests(self),
-        };
-        Some(KeyOffer { command: command.resolve(self).name, requests, price })
+        Some(KeyOffer { command: command.resolve(self).name, requests: command.requests(self), price })
     }
 }
 

@@ -115,8 +115,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
             }
         }
         StoreJob::LoadGroup(list) => {
-            let reports = store.count_reports(service)?;
-            work.send(StoreEvent::Group(list, load_group(gateway, list)?, reports));
+            work.send(StoreEvent::Group(list, load_group(gateway, list)?, store.count_reports(service)?));
         }
         StoreJob::LoadInventory => work.send(StoreEvent::Inventory(inventory(gateway)?)),
         StoreJob::Delete(deletion) => {
