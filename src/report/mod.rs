@@ -33,12 +33,12 @@ pub(crate) mod work;
 pub use analysis::{Analysis, PendingScan};
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
+pub use find::{Order, RowSet};
 pub use identifier::Identifier;
 pub use index::{Index, Indexer, Section};
 pub use indicators::{Indicator, Indicators};
 pub use note::{Item, Note, NoteSubject};
 pub use page::{GroupEntry, GroupPage};
-pub use rows::row_set::{Order, RowSet};
 pub use rows::{Piece, Report, Row, RowPlace};
 pub use stored::{
     Deletion, DeletionTarget, ImportOrigin, RecentFile, Retention, StoredContent, StoredItem, label_owners,

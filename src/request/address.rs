@@ -132,11 +132,6 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }
 
-const RETENTION_DAYS: RangeInclusive<u16> = 1..=28;
-
-/// Seconds of an interactive run.
-const INTERACTION_SECONDS: RangeInclusive<u16> = 60..=1800;
-
 const REGIONS: [&str; 4] = ["US", "CA", "EU", "GB"];
 
 /// A file to scan: path, hash, size in bytes, and options.
@@ -183,7 +178,7 @@ impl ScanOption {
     /// The text is no value of the option.
     pub fn parse(self, typed: &str) -> Result<String, String> {
         let plain = typed.trim();
-        let within = |range: &RangeInclusive<u16>| plain.parse().is_ok_and(|number| range.contains(&number));
+        let within = |range: RangeInclusive<u16>| plain.parse().is_ok_and(|number| range.contains(&number));
         match self {
             // A blank may be part of a password.
             Self::Password => return Ok(typed.to_owned()),
@@ -195,10 +190,10 @@ impl ScanOption {
                     _ => Err(format!("{} is yes or no", self.name().replace('_', " "))),
                 };
             }
-            Self::Retention if !within(&RETENTION_DAYS) => {
+            Self::Retention if !within(1..=28) => {
                 return Err("the service stores a file for 1 to 28 days".to_owned());
             }
-            Self::InteractionTimeout if !within(&INTERACTION_SECONDS) => {
+            Self::InteractionTimeout if !within(60..=1800) => {
                 return Err("an interactive run takes 60 to 1800 seconds".to_owned());
             }
             Self::Region => {

@@ -36,9 +36,7 @@ pub fn key_help(root: &str) -> [String; 2] {
 }
 
 const MAX_OUTPUT_BYTES: u64 = 64 * 1024;
-
 const MAX_FILE_BYTES: u64 = 1 << 20;
-
 const MAX_KEY_BYTES: usize = 512;
 
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.

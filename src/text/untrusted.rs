@@ -278,12 +278,6 @@ impl fmt::Display for Visible {
     }
 }
 
-impl AsRef<str> for Visible {
-    fn as_ref(&self) -> &str {
-        &self.text
-    }
-}
-
 impl From<Visible> for String {
     fn from(visible: Visible) -> String {
         visible.text

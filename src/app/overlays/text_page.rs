@@ -463,7 +463,7 @@ impl Model {
     pub(crate) fn open_detail(&mut self) {
         let Some(open) = self.open() else { return };
         if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {
-            let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
+            let remarks = open.reasons(self.rules.as_deref(), id.visible().as_str());
             let lines = explained(Line { depth: 0, name: Some("id".into()), value: Some(id) }).collect();
             return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks));
         }

@@ -7,6 +7,7 @@ use crate::report::{Cancel, Report, RowSet};
 use crate::text::Untrusted;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 fn search_all(report: &Report, pattern: &Pattern, scope: &SearchScope, threads: usize) -> RowSet {
@@ -191,4 +192,20 @@ fn spans_are_those_of_the_text_whatever_its_case() {
     assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
     assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
     assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
+}
+
+proptest! {
+    #[test]
+    fn a_row_set_is_a_set_in_order(places in prop::collection::vec((0_usize..4, 0_u32..40), 0..80)) {
+        let naive: BTreeSet<(usize, u32)> = places.iter().copied().collect();
+        let (first, second) = places.split_at(places.len() / 2);
+        let mut set: RowSet = first.iter().copied().collect();
+        set.extend(&second.iter().copied().collect());
+        let found: Vec<_> = set.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect();
+        prop_assert_eq!(&found, &naive.iter().copied().collect::<Vec<_>>());
+        prop_assert_eq!(set.len(), naive.len());
+        for row in 0..40 {
+            prop_assert_eq!(set.contains(1, row as usize), naive.contains(&(1, row)));
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! A report's rows, decoded one at a time when they are shown.
 
 mod pieces;
-pub(super) mod row_set;
 
 use super::attack;
 use super::attributes::{Attribute, PERHAPS_CUT, PROCESS_LIST, Pane, TREE_TECHNIQUES};
@@ -18,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use pieces::{Line, Record, Step, ValueMember, leaves, lines, pointer};
-pub(super) use pieces::{compact, split_member};
+pub(super) use pieces::{compact, severity_rank, split_member};
 
 /// Maximum of bytes that are read after the children of a process, which may be listed twice.
 const MAX_AFTER_CHILDREN: usize = 16 * 1024;

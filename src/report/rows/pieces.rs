@@ -173,7 +173,7 @@ fn severity_word(text: Untrusted) -> Untrusted {
 }
 
 /// Rank of a severity, the most severe first.
-pub(super) fn severity_rank(text: Untrusted) -> usize {
+pub(crate) fn severity_rank(text: Untrusted) -> usize {
     let word = severity_word(text);
     let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
     SEVERITIES.iter().position(is_one).unwrap_or(SEVERITIES.len())
