@@ -23,10 +23,6 @@ const MAX_ARGUMENT_CHARS: usize = 40;
 pub struct Depths(pub Vec<u16>);
 
 impl Depths {
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Returns the depths of the rows from one on, 0 at the root.
     pub(crate) fn after(&self, row: usize) -> &[u16] {
         self.0.get(row..).unwrap_or_default()
@@ -127,13 +123,13 @@ impl Folds {
         if !self.is_all {
             return self.turned.iter().copied().collect();
         }
-        let folded = (0..depths.len()).filter(|row| depths.has_children(*row) && self.is_folded(*row));
+        let folded = (0..depths.0.len()).filter(|row| depths.has_children(*row) && self.is_folded(*row));
         folded.filter_map(|row| u32::try_from(row).ok()).collect()
     }
 
     /// Returns how many rows of a tree with these depths are visible.
     pub fn len(&self, depths: &Depths) -> usize {
-        self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
+        self.visible.as_ref().map_or_else(|| depths.0.len(), |visible| visible.len())
     }
 
     /// Returns the row at a visible position.
@@ -219,7 +215,7 @@ impl Folds {
     pub(crate) fn refresh(&mut self, depths: &Depths) {
         self.visible = (self.any() || self.retained.is_some()).then(|| match &self.retained {
             Some(retained) => self.unhidden(retained.iter().copied(), depths),
-            None => self.unhidden((0..).take(depths.len()), depths),
+            None => self.unhidden((0..).take(depths.0.len()), depths),
         });
     }
 
@@ -436,11 +432,11 @@ mod fold_tests {
     fn naive(folds: &Folds, retained: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
         let above = |row: usize| std::iter::successors(Some(row), |row| depths.parent(*row));
         let is_kept = |row: usize| {
-            let below = |below: &u32| (*below as usize) < depths.len() && above(*below as usize).any(|up| up == row);
+            let below = |below: &u32| (*below as usize) < depths.0.len() && above(*below as usize).any(|up| up == row);
             retained.is_none_or(|retained| retained.iter().any(below))
         };
         let is_open = |row: usize| above(row).skip(1).all(|up| !folds.is_folded(up));
-        (0..depths.len()).filter(|row| is_kept(*row) && is_open(*row)).collect()
+        (0..depths.0.len()).filter(|row| is_kept(*row) && is_open(*row)).collect()
     }
 
     proptest! {
