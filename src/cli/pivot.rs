@@ -42,9 +42,8 @@ struct FoundHolder<'a> {
 
 impl PivotArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let gateway = setup(common, Spending::default())?.gateway;
+        let Setup { gateway, runtime, .. } = setup(common, Spending::default())?;
         gateway.store.index_values(&Cancel::default())?;
-        let runtime = runtime()?;
         let mut is_found = false;
         let mut all = Prevalence::default();
         for value in &self.values {
