@@ -34,7 +34,6 @@ const MAX_SHORT_BYTES: u64 = 1 << 20;
 const BYTES_PER_STEP: usize = 16 * 1024;
 
 const PIECE_BYTES: usize = 256 * 1024;
-
 const MAX_WAITING_PIECES: usize = 2;
 
 /// Bytes that the system may still have to send after the last one was written.

@@ -104,9 +104,6 @@ pub(super) async fn until_silent<T>(seconds: u64, next: impl Future<Output = T>)
     timeout(Duration::from_secs(seconds), next).await.map_err(|_| ServiceError::Lost(SILENT.to_owned()))
 }
 
-/// The first byte of gzip data.
-const GZIP: u8 = 0x1f;
-
 pub(super) enum ContentDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
@@ -126,7 +123,7 @@ impl ContentDecoder {
 
     pub(super) fn take<'a>(&mut self, piece: &'a [u8]) -> Result<Cow<'a, [u8]>, ServiceError> {
         if let (Self::Undecided, Some(first)) = (&self, piece.first()) {
-            *self = if *first == GZIP { Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))) } else { Self::Plain };
+            *self = if *first == 0x1f { Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))) } else { Self::Plain };
         }
         let Self::Gzip(gzip) = self else { return Ok(Cow::Borrowed(piece)) };
         gzip.write_all(piece).and_then(|()| gzip.flush()).map_err(|_| damaged())?;
