@@ -64,8 +64,8 @@
 //! ```
 //! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
-//! `environment`, `files`, `log` and `text`. `clock`, `environment` and `files` use no other module;
-//! `log` uses `clock`, `files` and `text`.
+//! `environment`, `files`, `log` and `text`. `clock`, `environment` and `files` use no other
+//! module; `log` uses `clock`, `files` and `text`.
 //! Arrows only point down: tests/layers.rs has the list of the modules that each module may use.
 //!
 //! Money is spent in one place. Each call's origin (a row of [`app::COMMANDS`], a confirmation, a

@@ -1,5 +1,5 @@
-//! Commands about the program itself: `behaview config`, `doctor`, `keys`, `help`, `completions` and
-//! `man`. They send nothing; `doctor` does on request, the free call for the service's counters.
+//! Commands about the program itself: `behaview config`, `doctor`, `keys`, `help`, `completions`
+//! and `man`. They send nothing; `doctor` on request the free call for the service's counters.
 
 use super::cost::known;
 use super::counters::fetch_balances;

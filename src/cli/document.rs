@@ -321,8 +321,8 @@ impl<T, S> Subject<T, S> {
     }
 }
 
-/// Parses the arguments with `typed`, and the lines of standard input (`-`) with `piped`; a `#` begins
-/// a comment. Standard input may be a document instead. Omits duplicates.
+/// Parses the arguments with `typed`, and the lines of standard input (`-`) with `piped`; a `#`
+/// begins a comment. Standard input may be a document instead. Omits duplicates.
 pub(super) fn read_subjects<T>(
     arguments: &[OsString],
     typed: impl Fn(&str) -> Result<T>,

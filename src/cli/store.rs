@@ -1,5 +1,5 @@
-//! `behaview store`: lists and removes stored items; stores a colleague's exports, free to open from
-//! then on. Sends nothing.
+//! `behaview store`: lists and removes stored items; stores a colleague's exports, free to open
+//! from then on. Sends nothing.
 
 use super::document::body;
 use super::*;

@@ -1,5 +1,5 @@
-//! Finds a call's operation, and handles it in this order: hooks, key, licence, body, price, limits,
-//! response, charge.
+//! Finds a call's operation, and handles it in this order: hooks, key, licence, body, price,
+//! limits, response, charge.
 //!
 //! A call that is not admitted (400, 401, 403, 429) is free. Any other call is charged in full,
 //! whatever its status: a behaviour that is not found costs the same as one that is found.

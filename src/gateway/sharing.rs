@@ -365,8 +365,8 @@ impl Gateway {
         None
     }
 
-    /// Counts values as a sandbox sees them, each by its hash and that of its list: among the stored
-    /// files, or the team's if those are more.
+    /// Counts values as a sandbox sees them, each by its hash and that of its list: among the
+    /// stored files, or the team's if those are more.
     pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
         let mut counted = self.store.with_values(|index| index.prevalence(values, sandbox))?;
         let Some(team) = &self.team else { return Ok(counted) };

@@ -485,8 +485,8 @@ impl TeamClaim {
             tokio::spawn(async move {
                 loop {
                     tokio::time::sleep(RENEWAL).await;
-                    // Without renewal it expires: then a colleague may send the request. A failure of
-                    // another question is no reason to skip one.
+                    // Without renewal it expires: then a colleague may send the request. A failure
+                    // of another question is no reason to skip one.
                     team.forget_failure();
                     let _ = team.change(RENEW, &service, &key, &token).await;
                 }

@@ -1,4 +1,4 @@
-//! Draws overlays: frames, filtered lists, forms, text pages, details, response trees, confirmations.
+//! Draws overlays: frames, filtered lists, forms, text pages, response trees, confirmations.
 
 use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::list::progress;

@@ -46,7 +46,7 @@ fn fill(database: &Database, reports: u64) {
                  1700000000000 + i, digest, length, packed FROM generate_series({start}, {end}) AS i JOIN body ON number = i % 500"
         ));
     }
-    // 38 values each: of every report, of a family of a hundred, and of its own. As the trigger counts them.
+    // 38 values each: of every report, of a family of a hundred, and of its own.
     let index = database.ask("SELECT pg_get_indexdef('behaview.report_hashes_idx'::regclass)");
     database.run(&format!(
         "SET session_replication_role = replica; DROP INDEX behaview.report_hashes_idx;

@@ -119,7 +119,7 @@ fn group_pays_once_for_lists_and_reports() {
     let manual = include_str!("../../assets/help/json.md").split("## team status").nth(1).unwrap();
     assert!(members.iter().all(|member| manual.contains(member.as_str())), "{members:?}");
     assert!(status["reports"].as_u64() >= Some(4) && status["bytes"].as_u64() > Some(0), "{status}");
-    // Who leads sees what everyone spent and saved, others see their own; no row of a neighbour hides it.
+    // Who leads sees what everyone spent and saved, others their own; no neighbour's row hides it.
     database.run(
         "INSERT INTO behaview.call (person, machine, number, at, service, operation, unit, charged, saved)
          SELECT 'ana', 'forged', 1, 9223372036854775807, service, repeat('x', 100000), 'x', 0, 0 FROM behaview.call LIMIT 1",

@@ -1,7 +1,7 @@
 //! Random sessions of many people at once, while programs, the database and connections are killed:
 //! a report is paid for once, the team's ledger is never below the service, no report is lost.
 //!
-//! The ordinary test is small. `BEHAVIEW_SESSIONS=40 cargo test --test team sessions -- --nocapture`
+//! The usual test is small. `BEHAVIEW_SESSIONS=40 cargo test --test team sessions -- --nocapture`
 //! runs 50 people with as many sessions each, and prints counts and times. `BEHAVIEW_OLDER=PATH`
 //! is an older program, which every third person uses for the first half.
 

@@ -28,7 +28,7 @@ fn value_is_counted_in_the_files_of_the_team() {
     let counted = json_line(&pivot(&ben, &["--json"]));
     assert_eq!((&counted["files"], &counted["of_files"]), (&10.into(), &10.into()), "{counted}");
     assert_eq!((&counted["is_of_team"], &counted["shared_by"]), (&true.into(), &"ana".into()), "{counted}");
-    // The app counts in the sandbox too, beside the row. What is stored here is not listed as a colleague's.
+    // The app counts in the sandbox too. What is stored here is not listed as a colleague's.
     let app = text(&piped(&mut ben.command(&["--plain", &main_file()]), "list\nopen\nrow-details\nquit\n"));
     assert!(app.contains("in 10 of 10 stored files of the team · 10 of 10 of this sandbox: noise"), "{app}");
     assert_eq!(json_line(&pivot(&ben, &["--json"]))["shared_by"], Value::Null);
