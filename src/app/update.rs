@@ -160,7 +160,7 @@ impl Model {
                 let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
                 let file = request.storage_key().and_then(|key| Request::file_of_key(&key));
                 self.call_ended(&request, result);
-                file.iter().for_each(|file| group::triage_again(self, file));
+                file.iter().for_each(|file| group::triage_again(self, Some(file)));
                 self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index(file))));
             }
             ServiceEvent::Spent(spent, today) => {

@@ -8,7 +8,7 @@ use behaview::report::ImportOrigin;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
 use behaview::text::Untrusted;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn sha256(n: usize) -> Sha256 {
     Sha256::parse(&format!("{:064x}", 0xabc000 + n)).unwrap()
@@ -28,16 +28,20 @@ fn stored() -> TuiHarness {
             "sandbox_name": "CAPE Sandbox", "mutexes_created": mutexes, "has_pcap": true, "registry_keys_opened": keys,
             "command_executions": ["vssadmin.exe delete shadows /all"],
         });
-        let bytes = json!({"id": id, "type": "private_file_behaviour", "attributes": attributes}).to_string();
-        let part = ResponsePart::report(&Identifier::from_input(&id).unwrap(), Some(sha256(n)), 0..bytes.len());
-        let origin = ImportOrigin { from: Untrusted::from("x"), by: Untrusted::from("y") };
-        let (key, bytes) = (&part.key, bytes.as_bytes());
-        let received = jiff::Timestamp::from_second(1_794_474_845).unwrap();
-        let new = NewResponse { service: IMPORTED, profile: "x", key, received, bytes, imported: Some(&origin) };
-        assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
+        import(&store, n, &id, &attributes);
     }
     drop(store);
     tui.restart()
+}
+
+fn import(store: &Store, n: usize, id: &str, attributes: &Value) {
+    let bytes = json!({"id": id, "type": "private_file_behaviour", "attributes": attributes}).to_string();
+    let part = ResponsePart::report(&Identifier::from_input(id).unwrap(), Some(sha256(n)), 0..bytes.len());
+    let origin = ImportOrigin { from: Untrusted::from("x"), by: Untrusted::from("y") };
+    let (key, bytes) = (&part.key, bytes.as_bytes());
+    let received = jiff::Timestamp::from_second(1_794_474_845).unwrap();
+    let new = NewResponse { service: IMPORTED, profile: "x", key, received, bytes, imported: Some(&origin) };
+    assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
 }
 
 #[test]
@@ -95,6 +99,29 @@ fn stored_files_are_ranked_and_returned_to() {
     tui.keys("esc esc S q q q");
     tui.assert_shows("10 of 10 reports · 1 list, perhaps cut by the service");
     assert_eq!(tui.paid_calls(), 0);
+}
+
+#[test]
+fn files_are_alike_whichever_was_stored_first() {
+    let tui = TuiHarness::new(options());
+    let store = Store::open(&tui.folder.path().join("store")).unwrap();
+    let report: Value = serde_json::from_str(include_str!("../../assets/demo/dropper/1-cape.json")).unwrap();
+    let attributes = &report["attributes"];
+    import(&store, 0, &format!("{}_CAPE Sandbox-1794474840", sha256(0)), attributes);
+    drop(store);
+    let mut tui = tui.restart();
+    tui.session.take(TerminalEvent::Paste(format!("{} {}", sha256(0), main_file())));
+    tui.rest();
+    tui.assert_shows("Triage · 2 files");
+    tui.keys("A Y");
+    tui.rest();
+    let shown = tui.shown();
+    let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap();
+    let column = line("alike").split("alike").next().unwrap().chars().count();
+    for file in [sha256(0), main_file()] {
+        let alike: String = line(&file.short()).chars().skip(column).take(5).collect();
+        assert_eq!(alike.trim(), "1", "{}", tui.screen());
+    }
 }
 
 #[test]

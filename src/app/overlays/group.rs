@@ -258,12 +258,17 @@ pub(crate) fn triage(model: &mut Model, files: Option<Vec<Sha256>>) {
     model.emit(ReportJob::Triage(ticket, files, rules));
 }
 
-/// Evaluates a file of the triage again after a response about it.
-pub(crate) fn triage_again(model: &mut Model, file: &Sha256) {
-    let list = triage_list(model).filter(|list| list.source.rows.iter().any(|row| row.file == *file));
-    let Some(ticket) = list.map(|list| list.source.job.ticket()) else { return };
-    let rules = model.rules_or_file();
-    model.emit(ReportJob::Triage(ticket, Some(vec![file.clone()]), rules));
+/// Evaluates a file of the triage again after a response about it; all files after the last one,
+/// as each may be alike to those that came later.
+pub(crate) fn triage_again(model: &mut Model, file: Option<&Sha256>) {
+    let Some(TriagedFiles { rows, job, .. }) = triage_list(model).map(|list| &list.source) else { return };
+    let files = rows.iter().map(|row| row.file.clone()).filter(|known| file.is_none_or(|file| file == known));
+    let files: Vec<_> = files.collect();
+    if !files.is_empty() {
+        let ticket = job.ticket();
+        let rules = model.rules_or_file();
+        model.emit(ReportJob::Triage(ticket, Some(files), rules));
+    }
 }
 
 pub(crate) fn on_triaged(model: &mut Model, job: JobNumber, found: Vec<TriagedFile>, of: usize) {

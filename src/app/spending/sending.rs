@@ -2,7 +2,7 @@
 
 use crate::app::commands::{Action, next_page};
 use crate::app::export_form::{ExportForm, SaveJob};
-use crate::app::overlays::TriageList;
+use crate::app::overlays::{TriageList, group};
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
 use crate::app::spending::{Confirmation, Consent, KeyChoice, KeyPrice, Obstacle};
@@ -209,6 +209,9 @@ impl Model {
         }
         let Some(request) = self.calls.next_in_batch() else {
             self.calls.end_batch();
+            if is_triage {
+                group::triage_again(self, None);
+            }
             let what = if is_triage { "response" } else { "report" };
             let one = || format!("The {what} is here.");
             return self.say(if total == 1 { one() } else { format!("All {total} {what}s are here.") });
