@@ -39,10 +39,7 @@ const PREVALENCE: &str = "SELECT seen.files, every.files, coalesce(here.files, 0
     LEFT JOIN behaview.value cut ON cut.hash = 0 AND cut.sandbox = 0
     ORDER BY place";
 
-const HOLDERS: &str = "SELECT key, person, received FROM behaview.report
-    JOIN behaview.response ON id = response WHERE service = $1 AND hashes @> ARRAY[$2]
-        AND $3 >= (SELECT coalesce(max(files), 0) FROM behaview.value WHERE hash = $2 AND sandbox = 0)
-    ORDER BY received DESC LIMIT $3";
+const HOLDERS: &str = "SELECT key, person, received FROM behaview.holders($1, $2, $3)";
 
 impl Team {
     /// Adds the hashes of the values of a report that this user has shared, any number of times.
