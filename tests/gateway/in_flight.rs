@@ -196,6 +196,7 @@ async fn call_cancelled_before_sending_costs_nothing() {
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
     }
     assert_eq!((harness.calls(), harness.gateway.spent().unwrap()), (0, SpentUnits::default()));
-    assert_eq!(harness.count("SELECT COUNT(*) FROM ledger WHERE state = 'unsent'"), 3);
+    // The scan's file may have been read before the cancellation.
+    assert!((3..=4).contains(&harness.count("SELECT COUNT(*) FROM ledger WHERE state = 'unsent'")));
     assert!(harness.fetch(&first_report()).await.is_ok());
 }
