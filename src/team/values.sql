@@ -31,11 +31,11 @@ END $$;
 -- Before: then it sees what the same statement has done to other rows.
 CREATE TRIGGER count BEFORE INSERT OR DELETE ON behaview.report FOR EACH ROW EXECUTE FUNCTION behaview.count_values();
 
--- The reports that have a value; none of one that more than `most` files have. To compile such a plan takes
--- longer than to carry it out.
+-- The reports that have a value; none of one that more than `most` files have. To compile the plan, or to start
+-- processes for it, takes longer than to carry it out.
 CREATE FUNCTION behaview.holders(of_service text, of_hash bigint, most bigint)
 RETURNS TABLE (key bytea, person text, received bigint)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET jit = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
 #variable_conflict use_column
 BEGIN
     IF EXISTS (SELECT FROM behaview.value v WHERE v.hash = of_hash AND v.sandbox = 0 AND v.files > most) THEN RETURN; END IF;
