@@ -17,7 +17,9 @@ mod ledger;
 mod records;
 mod report_files;
 mod reports;
+mod twins;
 mod value_index;
+mod values;
 mod work;
 
 pub use inventory::EarlierFile;

@@ -2,7 +2,8 @@
 
 use super::ledger::{entries, note_lost};
 use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
-use super::value_index::{ValueIndex, value_files};
+use super::value_index::ValueIndex;
+use super::values::value_files;
 use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;

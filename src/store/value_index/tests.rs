@@ -2,7 +2,7 @@ use super::*;
 use crate::prevalence::{Rarity, Twin};
 use crate::report::compare::{ReportValue, ValueKind};
 use crate::report::{Body, Cancel, Report};
-use jiff::Timestamp;
+use crate::store::values::indexed_values;
 use serde_json::{Value, json};
 
 fn report(attributes: Value) -> Report {
