@@ -57,9 +57,12 @@ fn clicks_send_nothing() {
     tui.keys("enter");
     let paid = tui.paid_calls();
     (0..2).for_each(|_| point(&mut tui, MouseKind::Press, 3, 6));
-    tui.keys("? / n e x t - p");
+    tui.keys("G ? / n e x t - p");
     (0..2).for_each(|_| point(&mut tui, MouseKind::Press, 6, 4));
     assert_eq!(tui.paid_calls(), paid);
+    // The key does what the click does not.
+    tui.keys("enter");
+    assert_eq!(tui.paid_calls(), paid + 1);
 }
 
 /// Where a border is.
