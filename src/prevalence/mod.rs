@@ -79,11 +79,12 @@ pub enum Rarity {
 
 impl Prevalence {
     pub fn rarity(&self) -> Rarity {
-        let share = |percent| self.of_sandbox * percent / 100;
+        let share = |percent| self.of_sandbox.saturating_mul(percent);
+        let at_most = self.files.saturating_add(self.perhaps_unlisted);
         match self {
             _ if self.of_sandbox < MIN_FILES => Rarity::Common,
-            _ if self.in_sandbox * 100 >= self.of_sandbox * NOISE_PERCENT => Rarity::Noise,
-            _ if self.perhaps_unlisted == 0 && self.files <= share(RARE_PERCENT).max(1) => Rarity::Rare,
+            _ if self.in_sandbox.saturating_mul(100) >= share(NOISE_PERCENT) => Rarity::Noise,
+            _ if at_most <= (share(RARE_PERCENT) / 100).max(1) => Rarity::Rare,
             _ => Rarity::Common,
         }
     }
