@@ -251,11 +251,13 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
             ValueEvent::Indexed(store.with_values(|index| index.yields())?)
         }
         ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
-            let counted = values(&report, Some(place), &cancel).into_iter().map(|(kind, value)| {
-                let prevalence = counts(gateway, &[(value.hash, value.list)], &origin.identifier.parts().sandbox)?;
-                Ok(CountedValue { kind, prevalence: prevalence.first().copied().unwrap_or_default() })
-            });
-            ValueEvent::Counted(number, counted.collect::<Result<_, StoreError>>()?)
+            let (kinds, values): (Vec<_>, Vec<_>) = values(&report, Some(place), &cancel)
+                .into_iter()
+                .map(|(kind, value)| (kind, (value.hash, value.list)))
+                .unzip();
+            let counted = kinds.into_iter().zip(counts(gateway, &values, &origin.identifier.parts().sandbox)?);
+            let counted = counted.map(|(kind, prevalence)| CountedValue { kind, prevalence });
+            ValueEvent::Counted(number, counted.collect())
         }
         ValueJob::FindTwins(Ticket { number, cancel }, report, origin) => {
             ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, true, &cancel)?)
