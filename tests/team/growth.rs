@@ -49,7 +49,7 @@ fn fill(database: &Database, reports: u64) {
     // 38 values each: of every report, of a family of a hundred, and of its own.
     let index = database.ask("SELECT pg_get_indexdef('behaview.report_hashes_idx'::regclass)");
     database.run(&format!(
-        "SET session_replication_role = replica; DROP INDEX behaview.report_hashes_idx;
+        "SET session_replication_role = replica; TRUNCATE behaview.value; DROP INDEX behaview.report_hashes_idx;
          ALTER TABLE behaview.value DROP CONSTRAINT value_pkey; SET work_mem = '512MB'; SET maintenance_work_mem = '512MB';
          INSERT INTO behaview.report SELECT id, hashint8extended(id, 7), id % 5 + 10, array_append(ARRAY(
             SELECT hashint8extended(CASE WHEN n <= 8 THEN n WHEN n <= 20 THEN id / 100 * 100 + n ELSE id * 100 + n END, 3)
