@@ -323,6 +323,7 @@ impl Gateway {
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
         let _one = self.sharing.lock().await;
+        let mut counts_values = true;
         for key in self.store.unshared(&self.service).ok()? {
             if self.state().sending.contains(&key) {
                 continue;
@@ -338,10 +339,8 @@ impl Gateway {
                             added => break added,
                         }
                     };
-                    match self.store.values_of_report(&self.service, &key).filter(|_| added.is_ok()) {
-                        Some((of, values)) => team.add_values(&self.service, &key, &of, &values).await,
-                        None => added,
-                    }
+                    counts_values = counts_values && (added.is_err() || self.share_values(team, &key).await);
+                    added
                 }
                 // It was deleted.
                 Ok(None) => Ok(()),
@@ -365,6 +364,15 @@ impl Gateway {
         None
     }
 
+    /// Shares the values of a report; returns whether those of the next one are worth a try.
+    async fn share_values(&self, team: &Team, key: &[u8]) -> bool {
+        let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.to_vec());
+        let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
+        let Some((of, values)) = found.ok().flatten() else { return true };
+        let added = team.add_values(&self.service, key, &of, &values).await;
+        self.or_logged("values not shared", added.map(|()| true))
+    }
+
     /// Counts values as a sandbox sees them, each by its hash and that of its list: among the
     /// stored files, or the team's if those are more.
     pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
@@ -385,8 +393,10 @@ impl Gateway {
         let mut holders = self.store.with_values(|index| index.holders(hash, most))?;
         let Some(team) = &self.team else { return Ok(holders) };
         let shared = self.or_logged("values not found", team.holders(&self.service, hash).await);
-        let known: HashSet<_> = holders.iter().map(|holder| holder.identifier.clone()).collect();
-        holders.extend(shared.into_iter().filter(|holder| !known.contains(&holder.identifier)));
+        // Of a report that was fetched several times, the team has several.
+        let mut known: HashSet<_> = holders.iter().map(|holder| holder.identifier.clone()).collect();
+        holders.extend(shared.into_iter().filter(|holder| known.insert(holder.identifier.clone())));
+        holders.truncate(most);
         Ok(holders)
     }
 

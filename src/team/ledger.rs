@@ -57,7 +57,7 @@ impl Team {
     pub async fn add_calls(&self, machine: &str, service: &str, calls: &[TeamCall]) -> Result<(), TeamError> {
         let calls = serde_json::to_string(calls).map_err(|why| TeamError::Unusable(why.to_string()))?;
         let parameters: [Parameter<'_>; 3] = [(&machine, Type::TEXT), (&service, Type::TEXT), (&calls, Type::TEXT)];
-        in_transfer(self.client().await?.execute_typed(ADD_CALLS, &parameters)).await.map(drop)
+        self.execute(ADD_CALLS, &parameters).await.map(drop)
     }
 
     /// What the group spent since a moment, the latest day first; of others only for a lead.
@@ -125,10 +125,9 @@ impl Team {
         let [units, reserve] = limit.map_or([0, 0], |(units, reserve)| [integer(units), integer(reserve)]);
         let parameters: [Parameter<'_>; 4] =
             [(&service, Type::TEXT), (&period, Type::TEXT), (&units, Type::INT8), (&reserve, Type::INT8)];
-        let client = self.client().await?;
         let done = match limit {
-            Some(_) => in_transfer(client.execute_typed(SET, &parameters)).await,
-            None => in_transfer(client.execute_typed(REMOVE, parameters.get(..2).unwrap_or_default())).await,
+            Some(_) => self.execute(SET, &parameters).await,
+            None => self.execute(REMOVE, parameters.get(..2).unwrap_or_default()).await,
         };
         done.map(drop)
     }

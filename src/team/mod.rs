@@ -8,6 +8,7 @@
 //! Rows are untrusted, like a response. The database names a row's writer, not the program.
 
 mod address;
+mod connection;
 mod error;
 mod ledger;
 mod notes;
@@ -21,15 +22,15 @@ pub use schema::TeamRole;
 use crate::environment::Variables;
 use crate::text::Untrusted;
 use address::TeamAddress;
+use connection::Connection;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
@@ -38,9 +39,6 @@ use tokio_postgres::{Client, Row};
 
 /// How long a question may take, unless the config sets it.
 pub const QUESTION_TIMEOUT: Duration = Duration::from_millis(300);
-
-/// How long no question is asked after one without an answer.
-const PAUSE: Duration = Duration::from_secs(10);
 
 /// Maximum silence of the database while bytes are read or added.
 const TRANSFER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -88,8 +86,9 @@ const ADD: &str = "INSERT INTO behaview.response (service, key, received, digest
 const STATUS: &str = "SELECT person, count(*), count(*) FILTER (WHERE substring(key FOR 10) = 'behaviour '),
     sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC LIMIT 1000";
 
-/// Responses that are removed in one transaction: others are served between two.
-const BATCH: i64 = 1000;
+/// Responses that are removed in one transaction, with the counts of their values: others are
+/// served between two.
+const BATCH: i64 = 50;
 
 /// The newest response of those that are removed, their number, and their bytes. A sum of sizes is
 /// that of a response and all newer ones.
@@ -132,10 +131,9 @@ pub struct Team {
     pub unreachable: UnreachablePolicy,
     /// Whether the user has decided to go on without it.
     may_go_on: AtomicBool,
-    /// The connection; locked while one is made.
-    open: Mutex<Option<Arc<Client>>>,
-    /// When the last question had no answer, and why.
-    failure: std::sync::Mutex<Option<(Instant, TeamError)>>,
+    /// The connection for what a call waits for, and one for the rest.
+    questions: Connection,
+    asides: Connection,
     /// Whether the user knows that it does not respond.
     is_told: AtomicBool,
 }
@@ -249,8 +247,8 @@ impl Team {
             unreachable: settings.unreachable,
             may_go_on: AtomicBool::default(),
             address: TeamAddress::parse(settings, variable, home)?,
-            open: Mutex::default(),
-            failure: std::sync::Mutex::default(),
+            questions: Connection::default(),
+            asides: Connection::default(),
             is_told: AtomicBool::default(),
         })
     }
@@ -276,58 +274,40 @@ impl Team {
         self.unreachable == UnreachablePolicy::GoOn || is_decided()
     }
 
-    /// Returns the open connection, or a new one. After a failure, there is none for a moment.
+    /// Returns the connection for what a call waits for.
     async fn client(&self) -> Result<Arc<Client>, TeamError> {
-        let recent = |(at, why): &(Instant, TeamError)| (at.elapsed() < PAUSE).then(|| why.clone());
-        if let Some(why) = self.failure().as_ref().and_then(recent) {
-            return Err(why);
-        }
-        let mut open = self.open.lock().await;
-        if let Some(client) = open.clone().filter(|client| !client.is_closed()) {
-            return Ok(client);
-        }
-        let connected = self.noted(schema::connect(&self.address).await)?;
-        Ok(Arc::clone(open.insert(Arc::new(connected))))
+        let client = self.questions.client(&self.address).await;
+        self.noted(client)
     }
 
-    /// Ends a question that takes too long, with the time to connect.
     async fn in_time<T>(&self, question: impl Future<Output = Result<T, TeamError>>) -> Result<T, TeamError> {
-        let Ok(answer) = timeout(self.timeout, question).await else {
-            // A connection that is lost without notice would stay open.
-            *self.open.lock().await = None;
-            let late = format!("no answer within {} ms, which team.timeout_ms sets", self.timeout.as_millis());
-            return self.noted(Err(TeamError::Unreachable(late)));
-        };
+        let answer = self.questions.in_time(self.timeout, question).await;
         self.noted(answer)
     }
 
-    /// Asks what no call waits for: a failure, as of older tables, does not count against others.
-    async fn ask_aside(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
-        let client = self.client().await?;
-        let Ok(rows) = timeout(self.timeout, client.query_typed(question, parameters)).await else {
-            // The next question would wait for this answer.
-            *self.open.lock().await = None;
-            return Err(TeamError::Unreachable("late".to_owned()));
-        };
-        Ok(rows?)
-    }
-
-    /// Returns the answer, after a failure was recorded.
+    /// Returns the answer; if there is one, the team store responds again.
     fn noted<T>(&self, answer: Result<T, TeamError>) -> Result<T, TeamError> {
-        match &answer {
-            Err(why) => *self.failure() = Some((Instant::now(), why.clone())),
-            Ok(_) => [&self.is_told, &self.may_go_on].into_iter().for_each(|flag| flag.store(false, Ordering::Relaxed)),
+        if answer.is_ok() {
+            [&self.is_told, &self.may_go_on].into_iter().for_each(|flag| flag.store(false, Ordering::Relaxed));
         }
         answer
     }
 
-    /// Lets the next question connect at once.
-    pub fn forget_failure(&self) {
-        *self.failure() = None;
+    /// Asks what no call waits for, so that neither its answer nor its failure delays a call.
+    async fn ask_aside(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
+        self.questions.check()?;
+        let asked = async { Ok(self.asides.client(&self.address).await?.query_typed(question, parameters).await?) };
+        self.asides.in_time(self.timeout, asked).await
     }
 
-    fn failure(&self) -> std::sync::MutexGuard<'_, Option<(Instant, TeamError)>> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets the next question connect at once.
+    pub fn forget_failure(&self) {
+        self.questions.forget_failure();
+    }
+
+    /// Carries out a statement in any time, if the database is not silent; returns the rows it changed.
+    async fn execute(&self, statement: &str, parameters: &[Parameter<'_>]) -> Result<u64, TeamError> {
+        in_transfer(self.client().await?.execute_typed(statement, parameters)).await
     }
 
     /// Asks for a response, and claims it if it is neither stored nor in flight.
@@ -450,11 +430,9 @@ impl Team {
 
     /// Removes these responses; returns how many.
     pub async fn remove(&self, removed: RemovedResponses) -> Result<u64, TeamError> {
-        let client = self.client().await?;
         let mut count = 0;
         loop {
-            let parameters: [Parameter<'_>; 2] = [(&removed.last, Type::INT8), (&BATCH, Type::INT8)];
-            match in_transfer(client.execute_typed(REMOVE, &parameters)).await? {
+            match self.execute(REMOVE, &[(&removed.last, Type::INT8), (&BATCH, Type::INT8)]).await? {
                 0 => return Ok(count),
                 some => count += some,
             }
@@ -515,8 +493,7 @@ impl Drop for TeamClaim {
 impl Team {
     async fn change(&self, statement: &str, service: &str, key: &[u8], token: &str) -> Result<(), TeamError> {
         let parameters: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&key, Type::BYTEA), (&token, Type::TEXT)];
-        let client = self.client().await?;
-        in_transfer(client.execute_typed(statement, &parameters)).await.map(drop)
+        self.execute(statement, &parameters).await.map(drop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Notes that colleagues share. Rows are only added, so that no note is overwritten.
 
-use super::{Parameter, Team, TeamError, in_transfer};
+use super::{Parameter, Team, TeamError};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Item, Note, NoteSubject, note};
 use crate::text::Untrusted;
@@ -45,7 +45,7 @@ impl Team {
             (&file, Type::TEXT),
             (&text, Type::BYTEA),
         ];
-        in_transfer(self.client().await?.execute_typed(ADD_NOTE, &parameters)).await.map(drop)
+        self.execute(ADD_NOTE, &parameters).await.map(drop)
     }
 
     /// Returns the notes on these reports that others have shared, and the user's other machines.

@@ -24,7 +24,8 @@ const REPORT: &[u8] = b"behaviour ";
 
 const ADD_VALUES: &str = "INSERT INTO behaview.report (response, file, sandbox, hashes)
     SELECT id, $3, $4, $5 FROM behaview.response
-    WHERE service = $1 AND sha256(key) = sha256($2) AND person = session_user ORDER BY received DESC, id DESC LIMIT 1";
+    WHERE service = $1 AND sha256(key) = sha256($2) AND received = $6 AND person = session_user
+    ORDER BY id DESC LIMIT 1";
 
 /// Those of a list that the service has perhaps cut are at most that many.
 const PREVALENCE: &str = "SELECT seen.files, every.files, coalesce(here.files, 0), coalesce(of_here.files, 0),
@@ -43,27 +44,30 @@ const HOLDERS: &str = "SELECT key, person, received FROM behaview.holders($1, $2
 
 impl Team {
     /// Adds the hashes of the values of a report that this user has shared, any number of times.
+    /// Other reports may have to be counted first, so that no question waits for this connection.
     pub async fn add_values(
         &self,
         service: &str,
         key: &[u8],
-        holder: &ValueHolder,
+        of: &ValueHolder,
         values: &[u64],
     ) -> Result<(), TeamError> {
-        let identifier = &holder.identifier;
-        let file = holder.file.as_ref().map_or(identifier.as_bytes(), |file| file.as_str().as_bytes());
-        let (file, sandbox) = (hash_of(file), hash_of(identifier.parts().sandbox.as_bytes()));
+        let file = of.file.as_ref().map_or(of.identifier.as_bytes(), |file| file.as_str().as_bytes());
+        let (file, sandbox) = (hash_of(file), hash_of(of.identifier.parts().sandbox.as_bytes()));
         let mut hashes: Vec<_> = values.iter().take(MAX_VALUES).map(|hash| hash.cast_signed()).collect();
         hashes.push(EVERY_REPORT);
         hashes.extend(Some(CUT_SHORT).filter(|_| values.len() > MAX_VALUES));
-        let parameters: [Parameter<'_>; 5] = [
+        let received = of.received.as_millisecond();
+        let parameters: [Parameter<'_>; 6] = [
             (&service, Type::TEXT),
             (&key, Type::BYTEA),
             (&file, Type::INT8),
             (&sandbox, Type::INT8),
             (&hashes, Type::INT8_ARRAY),
+            (&received, Type::INT8),
         ];
-        match in_transfer(self.client().await?.execute_typed(ADD_VALUES, &parameters)).await {
+        let own = self.address.connect().await?;
+        match in_transfer(own.execute_typed(ADD_VALUES, &parameters)).await {
             // The tables are older than values.
             Err(TeamError::NoSchema) => Ok(()),
             added => added.map(drop),
