@@ -1,6 +1,6 @@
 //! Store jobs, and reading and writing the user's files.
 
-use super::report::use_values;
+use super::values::use_values;
 use super::{Performer, Task, read_rules, sentence, visible_text};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
 use crate::app::overlays::stored::describe_deletion;

@@ -3,9 +3,12 @@
 mod disk;
 mod report;
 pub mod search;
+mod triage;
+mod values;
 
 pub(crate) use disk::{load_file, load_group, load_list, paid_calls};
-pub(crate) use report::{read_rules, triage};
+pub(crate) use report::read_rules;
+pub(crate) use triage::triage;
 
 use super::MessageSender;
 use crate::app::{
