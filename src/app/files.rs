@@ -3,7 +3,7 @@
 
 use crate::app::find::{HitList, in_circle};
 use crate::app::overlays::generic::TextField;
-use crate::app::overlays::{Scope, group};
+use crate::app::overlays::{Scope, triage};
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState, Scroll};
 use crate::app::spending::price::Calls;
 use crate::app::{Failure, JobNumber, Key, List, ListEntry, LoadedReport, Model, OpenReport, Overlay, Sizes};
@@ -428,7 +428,7 @@ impl Model {
                 let way = self.key_label("open-chosen");
                 self.say(format!("Pasted: 1 file, opened by {way}."));
             }
-            _ => group::triage(self, Some(found)),
+            _ => triage::triage(self, Some(found)),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
 use crate::app::overlays::generic::TextField;
 use crate::app::overlays::text_page::TIMELINE;
-use crate::app::overlays::{TextPage, group};
+use crate::app::overlays::{TextPage, group, triage};
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt, find_shared, show_costs};
@@ -160,7 +160,7 @@ impl Model {
                 let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
                 let file = request.storage_key().and_then(|key| Request::file_of_key(&key));
                 self.call_ended(&request, result);
-                file.iter().for_each(|file| group::triage_again(self, Some(file)));
+                file.iter().for_each(|file| triage::triage_again(self, Some(file)));
                 self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index(file))));
             }
             ServiceEvent::Spent(spent, today) => {
@@ -231,7 +231,7 @@ impl Model {
             }
             ReportEvent::AllEvaluated(job, found) => self.show_findings(job, found),
             ReportEvent::Compared(job, matrix) => self.compared(job, matrix),
-            ReportEvent::Triaged(job, found, of) => group::on_triaged(self, job, found, of),
+            ReportEvent::Triaged(job, found, of) => triage::on_triaged(self, job, found, of),
             ReportEvent::DocumentRead(reports, problems) => self.document_read(reports, &problems),
         }
     }

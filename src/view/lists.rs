@@ -8,13 +8,13 @@ use super::theme::Role;
 use crate::app::export_form::{ExportForm, ExportTarget};
 use crate::app::list::Next;
 use crate::app::overlays::group::{GroupRows, GroupView};
-use crate::app::overlays::group::{TriageList, TriagedFiles};
 use crate::app::overlays::indicators::{
     ArtifactList, FoundIndicators, IndicatorList, Part, SandboxArtifacts, TO_BLOCK,
 };
 use crate::app::overlays::palette::{CommandList, Palette, PaletteItem};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
 use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
+use crate::app::overlays::triage::{TriageList, TriagedFiles};
 use crate::app::scan::ScanField;
 use crate::app::spending::counters::CountersView;
 use crate::app::spending::counters::{CostRows, CostView};

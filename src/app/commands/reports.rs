@@ -15,7 +15,7 @@ use crate::app::keys::{
 };
 use crate::app::overlays::{
     AgeForm, AgeInDays, FindingList, GroupView, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
-    TriageList, group, palette,
+    TriageList, group, palette, triage,
 };
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::panes::{FoldStep, Move};
@@ -307,17 +307,17 @@ commands! {
         "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
         if &[("the start screen, the list of what is stored or that of the group, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
-        })] => Local(|m| group::triage(m, group::shown_files(m)));
+        })] => Local(|m| triage::triage(m, group::shown_files(m)));
     "open-triaged" [ENTER] "open file", 1, PICKER,
         "Open the file; going back returns to the triage"
         if &[("a file of the triage", |m| {
             m.overlays.top_as::<TriageList>().is_some_and(|list| list.chosen().is_some())
-        })] => Local(group::open_triaged);
+        })] => Local(triage::open_triaged);
     "fetch-triaged" [key('A')] "request missing", 2, PICKER,
         "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
         if &[("a triage with something to request, and no other requests in sequence", |m| {
-            m.calls.batch().is_none() && !group::cheapest(m).is_empty()
-        })] => Action::Each { requests: group::cheapest, price: group::price_of_cheapest, begin: group::confirm_fetch };
+            m.calls.batch().is_none() && !triage::cheapest(m).is_empty()
+        })] => Action::Each { requests: triage::cheapest, price: triage::price_of_cheapest, begin: triage::confirm_fetch };
     "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if ANY_STORED => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,

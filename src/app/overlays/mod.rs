@@ -8,10 +8,11 @@ pub mod palette;
 pub mod picker;
 pub mod stored;
 pub mod text_page;
+pub mod triage;
 
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate, Scope};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView, TextField};
-pub use group::{GroupRows, GroupView, TriageList, TriagedFiles};
+pub use group::{GroupRows, GroupView};
 pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
 pub use palette::{CommandList, Palette};
 pub(crate) use picker::text_of;
@@ -19,6 +20,7 @@ pub use picker::{PickerRow, PickerRows, RowPicker, Target};
 pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
 pub(super) use text_page::paragraph;
 pub use text_page::{Detail, ResponseTree, TextPage, TextRow};
+pub use triage::{TriageList, TriagedFiles};
 
 use crate::app::compare::{ComparisonList, OtherFileList};
 use crate::app::export_form::ExportForm;

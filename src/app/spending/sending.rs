@@ -2,7 +2,7 @@
 
 use crate::app::commands::{Action, next_page};
 use crate::app::export_form::{ExportForm, SaveJob};
-use crate::app::overlays::{TriageList, group};
+use crate::app::overlays::{TriageList, triage};
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
 use crate::app::spending::{Confirmation, Consent, KeyChoice, KeyPrice, Obstacle};
@@ -210,7 +210,7 @@ impl Model {
         let Some(request) = self.calls.next_in_batch() else {
             self.calls.end_batch();
             if is_triage {
-                group::triage_again(self, None);
+                triage::triage_again(self, None);
             }
             let what = if is_triage { "response" } else { "report" };
             let one = || format!("The {what} is here.");
