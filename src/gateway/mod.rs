@@ -11,11 +11,13 @@
 mod error;
 mod reading;
 mod sharing;
+mod spending;
 mod stored;
+mod values;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, CounterReading, QuotaSnapshot};
-use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, SpentUnits, State, Unit};
+use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, State, Unit};
 use crate::report::Body;
 use crate::report::identifier::FileHash;
 use crate::request::{Quote, Request, UploadLimit};
@@ -154,21 +156,6 @@ impl Gateway {
     /// Returns the profile, service and key owner that the ledger attributes calls to.
     pub fn payer(&self) -> Payer<'_> {
         Payer { profile: &self.client.profile().name, service: &self.service, key_digest: self.client.key_digest() }
-    }
-
-    /// Returns what this run has spent so far.
-    pub fn spent(&self) -> Result<SpentUnits, StoreError> {
-        Ok(self.store.spent(&self.session)?.into_values().sum())
-    }
-
-    /// Returns what all runs with this service and key have spent in the current period (UTC).
-    pub fn spent_in(&self, period: Period) -> Result<SpentUnits, StoreError> {
-        Ok(self.store.spent_in(self.payer(), period, self.now())?.into_values().sum())
-    }
-
-    /// Returns the limit of requests a minute, and how many of them are used.
-    pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
-        self.store.minute_limit(self.payer(), self.per_minute, self.now())
     }
 
     /// Cancels a call in flight. A request that was sent counts as charged.

@@ -1,21 +1,16 @@
-//! Pays once for a group: takes responses from the team store, and shares what is paid for.
+//! Pays once for a group: takes responses from the team store, and shares responses, calls, notes.
 //!
 //! A copy passes the checks of a response before it is stored as if it were received then.
 
 use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
-use crate::prevalence::{Prevalence, ValueHolder};
-use crate::quota::{Balances, CallCost, GroupBudget, Holder, Period, TeamOverride};
 use crate::report::page::Page;
 use crate::report::{Body, Identifier, Note};
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall, StoreError};
-use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
-use crate::text::Untrusted;
-use jiff::{SignedDuration, Timestamp};
-use std::collections::HashSet;
+use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +19,6 @@ use tokio_util::sync::CancellationToken;
 /// Interval of the questions whether a colleague's response is stored.
 const CLAIM_POLL: Duration = Duration::from_millis(500);
 
-/// How far back a reading of the counters shows the pace of late.
-const LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Within this time a cut connection fails, and a silent database does not.
 const QUICK: Duration = Duration::from_millis(100);
 
@@ -64,84 +57,13 @@ impl Gateway {
         counted.map(|()| None)
     }
 
-    /// Counts a call in the group's budgets; it counts until [`Self::share`] shares its cost.
-    async fn count_in_budgets(
+    /// Returns an error unless calls are sent while the team store does not respond.
+    pub(super) fn go_on_without(
         &self,
-        quote: &Quote,
-        call: &RecordedCall,
+        team: &Team,
+        why: TeamError,
         progress: OnProgress<'_>,
     ) -> Result<(), GatewayError> {
-        let Some(team) = self.team.as_ref().filter(|_| !quote.price().is_free()) else { return Ok(()) };
-        let machine = self.store.machine(&self.session).map_err(GatewayError::Ledger)?;
-        let is_incident = self.is_incident();
-        let worst = quote.price().verdict.units.max;
-        match team.reserve(&self.service, (&machine, call.entry), worst, is_incident).await {
-            Ok(over) => {
-                match over.iter().find_map(|budget| budget.exceeded(quote.price().verdict.unit, worst, is_incident)) {
-                    Some(over) => Err(GatewayError::OverBudget(over)),
-                    None => Ok(()),
-                }
-            }
-            Err(why) => self.go_on_without(team, why, progress),
-        }
-    }
-
-    /// Returns what calls cost since a moment: the team's that its role may see, or this machine's.
-    pub async fn costs(&self, since: Timestamp) -> Result<Vec<CallCost>, GatewayError> {
-        if let Some(team) = &self.team {
-            return team.costs(&self.service, since).await.map_err(GatewayError::Team);
-        }
-        let projects = self.store.projects()?;
-        let project = |session| projects.get(session).map_or("", String::as_str);
-        let mut entries = self.store.entries(self.payer())?;
-        entries.retain(|entry| entry.at >= since);
-        Ok(entries.iter().map(|entry| CallCost::of_entry(entry, project(&entry.session))).collect())
-    }
-
-    /// Adds what this machine knows: the limit per minute, and earlier readings of the counters.
-    pub fn completed(&self, balances: Balances) -> Result<Balances, StoreError> {
-        let mut balances = balances.with_minute_limit(self.minute_limit()?);
-        let now = self.now();
-        let since = now.checked_sub(LATELY).unwrap_or(now).max(Period::Monthly.began(now));
-        for holder in Holder::ALL {
-            let earlier = self.store.earlier_use(self.payer(), holder, since)?;
-            balances.earlier.extend(earlier.map(|(at, used)| (holder, at, used)));
-        }
-        Ok(balances)
-    }
-
-    /// Returns the group's budgets; none without a team store that responds.
-    pub async fn group_budgets(&self) -> Vec<GroupBudget> {
-        let Some(team) = &self.team else { return Vec::new() };
-        team.budgets(&self.service).await.unwrap_or_default()
-    }
-
-    pub fn is_incident(&self) -> bool {
-        self.state().is_incident
-    }
-
-    /// Permits what the team's rules forbid.
-    pub fn permit(&self, what: TeamOverride) {
-        match what {
-            TeamOverride::Incident => self.state().is_incident = true,
-            TeamOverride::Unreachable => self.team.iter().for_each(|team| team.go_on()),
-        }
-    }
-
-    /// Returns what the user may permit, so that a call that failed is sent.
-    pub fn override_of(&self, error: &GatewayError) -> Option<TeamOverride> {
-        let asks = || self.team.as_ref().is_some_and(|team| team.unreachable == UnreachablePolicy::Ask);
-        match error {
-            GatewayError::OverBudget(over) if over.reserve > 0 => Some(TeamOverride::Incident),
-            GatewayError::Team(why) if !matches!(why, TeamError::Damaged | TeamError::Unusable(_)) && asks() => {
-                Some(TeamOverride::Unreachable)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns an error unless calls are sent while the team store does not respond.
-    fn go_on_without(&self, team: &Team, why: TeamError, progress: OnProgress<'_>) -> Result<(), GatewayError> {
         if !team.goes_on() {
             return Err(GatewayError::Team(why));
         }
@@ -364,42 +286,6 @@ impl Gateway {
         None
     }
 
-    /// Shares the values of a report; returns whether those of the next one are worth a try.
-    async fn share_values(&self, team: &Team, key: &[u8]) -> bool {
-        let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.to_vec());
-        let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
-        let Some((of, values)) = found.ok().flatten() else { return true };
-        let added = team.add_values(&self.service, key, &of, &values).await;
-        self.or_logged("values not shared", added.map(|()| true))
-    }
-
-    /// Counts values as a sandbox sees them, each by its hash and that of its list: among the
-    /// stored files, or the team's if those are more.
-    pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
-        let mut counted = self.store.with_values(|index| index.prevalence(values, sandbox))?;
-        let Some(team) = &self.team else { return Ok(counted) };
-        let shared = self.or_logged("values not counted", team.prevalence(values, sandbox).await);
-        for (own, team) in counted.iter_mut().zip(shared) {
-            // Imported reports are not shared.
-            if team.of_files > own.of_files && team.files >= own.files {
-                *own = team;
-            }
-        }
-        Ok(counted)
-    }
-
-    /// Returns the reports that have a value, at most `most`: the stored ones, then colleagues'.
-    pub async fn value_holders(&self, hash: u64, most: usize) -> Result<Vec<ValueHolder>, StoreError> {
-        let mut holders = self.store.with_values(|index| index.holders(hash, most))?;
-        let Some(team) = &self.team else { return Ok(holders) };
-        let shared = self.or_logged("values not found", team.holders(&self.service, hash).await);
-        // Of a report that was fetched several times, the team has several.
-        let mut known: HashSet<_> = holders.iter().map(|holder| holder.identifier.clone()).collect();
-        holders.extend(shared.into_iter().filter(|holder| known.insert(holder.identifier.clone())));
-        holders.truncate(most);
-        Ok(holders)
-    }
-
     async fn share_notes(&self, team: &Team) -> Result<(), String> {
         let unshared = self.store.unshared_notes(&self.service, &self.session);
         let (machine, notes) = unshared.map_err(|error| error.to_string())?;
@@ -434,7 +320,7 @@ impl Gateway {
     }
 
     /// Returns a result that no call waits for; logs a failure.
-    fn or_logged<T: Default>(&self, what: &str, result: Result<T, impl Display>) -> T {
+    pub(super) fn or_logged<T: Default>(&self, what: &str, result: Result<T, impl Display>) -> T {
         result.unwrap_or_else(|why| {
             self.log.write(Level::Error, what, &[("why", &why)]);
             T::default()
