@@ -311,7 +311,7 @@ impl Gateway {
     /// Copies colleagues' notes on these reports into the store; returns whether any has changed.
     pub async fn copy_notes(&self, reports: &[Identifier]) -> bool {
         let Some(team) = self.team.as_ref().filter(|_| !reports.is_empty()) else { return false };
-        let Ok((machine, _)) = self.store.unshared_notes(&self.service, &self.session) else { return false };
+        let Ok(machine) = self.store.machine(&self.session) else { return false };
         let copied = match team.notes(&self.service, &machine, reports).await {
             Ok(notes) => self.store.replace_team_notes(reports, &notes).map_err(|error| error.to_string()),
             Err(why) => Err(why.to_string()),
