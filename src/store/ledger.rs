@@ -10,9 +10,9 @@
 //! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
 use super::Result;
+use super::outbox::OUTBOX;
 use super::records::{self, Store};
 use super::report_files::{digest, moment};
-use super::work::OUTBOX;
 use crate::files;
 use crate::quota::audit::{AuditedCall, LedgerEntry};
 use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, SpentUnits, State, Unit, Units, Uploads};

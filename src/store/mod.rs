@@ -14,6 +14,7 @@
 mod counters;
 mod inventory;
 mod ledger;
+mod outbox;
 mod records;
 mod report_files;
 mod reports;
@@ -24,11 +25,11 @@ mod work;
 
 pub use inventory::EarlierFile;
 pub use ledger::{ANSWERED, NewEntry, Payer, RecordedCall, Reserved, too_fast};
+pub use outbox::UnsharedCalls;
 pub use records::Store;
 pub use report_files::{IMPORTED, service_id};
 pub use reports::{NewResponse, ResponsePart, StoredReport, StoredResponse, bare};
 pub use value_index::ValueIndex;
-pub use work::UnsharedCalls;
 
 use rusqlite::ErrorCode;
 use std::io;
