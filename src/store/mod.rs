@@ -18,8 +18,8 @@ mod outbox;
 mod records;
 mod report_files;
 mod reports;
-mod twins;
 mod value_index;
+mod value_queries;
 mod values;
 mod work;
 

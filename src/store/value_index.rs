@@ -1,14 +1,10 @@
-//! The index of values: an SQLite database with the hashes of each report, sorted.
+//! The index of values: an SQLite database with the hashes of each report, sorted; adds and forgets.
 
-use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableBuildHasher, ValueHolder};
-use crate::report::compare::{EVERY_LIST, ReportValue};
+use crate::prevalence::{ReportFigures, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, RowPlace};
-use crate::text::Untrusted;
-use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +27,7 @@ const RANGE_BITS: u32 = 4;
 
 /// The bits of the key of `value` that are the report's number.
 const REPORT_BITS: u32 = 32;
-const REPORT: i64 = (1 << REPORT_BITS) - 1;
+pub(super) const REPORT: i64 = (1 << REPORT_BITS) - 1;
 
 /// How long a write waits for that of another program.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,40 +45,6 @@ pub(super) struct IndexedReport {
     pub(super) figures: ReportFigures,
     /// The hash of each value, sorted, with its row; of a perhaps incomplete list without.
     pub(super) values: Vec<(u64, RowPlace)>,
-}
-
-/// The files and sandboxes of the indexed reports, as numbers.
-#[derive(Default)]
-pub(super) struct ReportTable {
-    /// By report: its file and its sandbox.
-    pub(super) of: HashMap<i64, (usize, usize)>,
-    files: usize,
-    sandboxes: HashMap<Vec<u8>, usize>,
-}
-
-impl ReportTable {
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut table = Self::default();
-        let mut files = HashMap::<String, usize>::new();
-        let mut select = connection.prepare_cached("SELECT id, file, sandbox FROM report")?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            let next = files.len();
-            let file = *files.entry(row.get(1)?).or_insert(next);
-            let next = table.sandboxes.len();
-            let sandbox = *table.sandboxes.entry(row.get(2)?).or_insert(next);
-            table.of.insert(row.get(0)?, (file, sandbox));
-        }
-        table.files = files.len();
-        Ok(table)
-    }
-
-    /// Returns the number of a sandbox, and of its files.
-    pub(super) fn sandbox(&self, name: &Untrusted) -> Option<(usize, usize)> {
-        let number = *self.sandboxes.get(name.as_bytes())?;
-        let files: HashSet<_> = self.of.values().filter(|of| of.1 == number).map(|of| of.0).collect();
-        Some((number, files.len()))
-    }
 }
 
 impl ValueIndex {
@@ -183,137 +145,14 @@ impl ValueIndex {
         transaction.commit()?;
         Ok(done)
     }
-
-    /// Counts values, each by its hash and that of its list, as a sandbox sees them.
-    pub fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> rusqlite::Result<Vec<Prevalence>> {
-        let connection = self.connection();
-        let table = ReportTable::read(&connection)?;
-        let here = table.sandbox(sandbox);
-        let hashes = values.iter().flat_map(|(hash, list)| [*hash, *list]).chain([EVERY_LIST]);
-        let mut reports = HashMap::new();
-        each_value(&connection, hashes.collect(), |hash, found| drop(reports.insert(hash, found)))?;
-        let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
-        let count = |(hash, list): &(u64, u64)| {
-            let seen: HashSet<_> = of(*hash).map(|(file, _)| file).collect();
-            let is_here = |sandbox: &usize| here.is_some_and(|(number, _)| number == *sandbox);
-            let seen_here: HashSet<_> =
-                of(*hash).filter(|(_, sandbox)| is_here(sandbox)).map(|(file, _)| file).collect();
-            let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| file);
-            let unlisted: HashSet<_> = perhaps.filter(|file| !seen.contains(file)).collect();
-            Prevalence {
-                files: seen.len(),
-                of_files: table.files,
-                in_sandbox: seen_here.len(),
-                of_sandbox: here.map_or(0, |(_, files)| files),
-                perhaps_unlisted: unlisted.len(),
-                is_of_team: false,
-            }
-        };
-        Ok(values.iter().map(count).collect())
-    }
-
-    /// Returns the reports that have a value, newest first, at most `most` of them.
-    pub fn holders(&self, hash: u64, most: usize) -> rusqlite::Result<Vec<ValueHolder>> {
-        let connection = self.connection();
-        let mut select = connection.prepare_cached(
-            "SELECT report.identifier, file, received, service, profile, hashes, places FROM value JOIN report
-             ON report.id = value.id & ?3 WHERE value.id BETWEEN ?1 AND ?2",
-        )?;
-        let first = first_key(hash);
-        let mut rows = select.query([first, first | REPORT, REPORT])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let Ok(at) = numbers(row, 5)?.binary_search(&hash.to_be_bytes()) else { continue };
-            let place = numbers(row, 6)?.get(at).map_or(0, |place| u64::from_be_bytes(*place));
-            found.extend(holder(row, place)?);
-        }
-        found.sort_by_key(|holder| Reverse(holder.received));
-        found.truncate(most);
-        Ok(found)
-    }
-
-    /// Returns what each sandbox brought in its stored reports.
-    pub fn yields(&self) -> rusqlite::Result<Vec<SandboxYield>> {
-        let connection = self.connection();
-        let mut select =
-            connection.prepare_cached("SELECT sandbox, processes, network, has_capture, findings FROM report")?;
-        let mut by_sandbox = HashMap::<Vec<u8>, Vec<ReportFigures>>::new();
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            by_sandbox.entry(row.get(0)?).or_default().push(ReportFigures {
-                processes: row.get(1)?,
-                network: row.get(2)?,
-                has_capture: row.get(3)?,
-                findings: row.get(4)?,
-            });
-        }
-        Ok(by_sandbox.into_iter().map(|(name, all)| SandboxYield::of(Untrusted::from(name), &all)).collect())
-    }
-}
-
-/// Calls `found` for each of these hashes with the reports that have it.
-pub(super) fn each_value(
-    connection: &Connection,
-    mut hashes: Vec<u64>,
-    mut found: impl FnMut(u64, Vec<i64>),
-) -> rusqlite::Result<()> {
-    hashes.sort();
-    hashes.dedup();
-    let mut select = connection.prepare_cached("SELECT id & ?3, hashes FROM value WHERE id BETWEEN ?1 AND ?2")?;
-    for wanted in hashes.chunk_by(|one, other| first_key(*one) == first_key(*other)) {
-        let first = wanted.first().map_or(0, |hash| first_key(*hash));
-        let mut reports = vec![Vec::new(); wanted.len()];
-        let mut rows = select.query([first, first | REPORT, REPORT])?;
-        while let Some(row) = rows.next()? {
-            let id = row.get(0)?;
-            let mut all = numbers(row, 1)?;
-            for (wanted, reports) in wanted.iter().zip(&mut reports) {
-                all = all.get(all.partition_point(|hash| hash < &wanted.to_be_bytes())..).unwrap_or_default();
-                if all.first() == Some(&wanted.to_be_bytes()) {
-                    reports.push(id);
-                }
-            }
-        }
-        wanted.iter().zip(reports).for_each(|(hash, reports)| found(*hash, reports));
-    }
-    Ok(())
-}
-
-/// Returns a column of numbers, in the order of their bytes.
-fn numbers<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [[u8; 8]]> {
-    Ok(row.get_ref(column)?.as_blob()?.as_chunks().0)
 }
 
 /// Returns the key of a hash's range, without a report.
-fn first_key(hash: u64) -> i64 {
+pub(super) fn first_key(hash: u64) -> i64 {
     ((hash >> (u64::BITS - RANGE_BITS)) as i64) << REPORT_BITS
-}
-
-/// Reads columns `identifier, file, received, service, profile`, and a row as a number.
-pub(super) fn holder(row: &Row<'_>, place: u64) -> rusqlite::Result<Option<ValueHolder>> {
-    let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(0)?)) else { return Ok(None) };
-    Ok(Some(ValueHolder {
-        file: Sha256::parse(&row.get::<_, String>(1)?),
-        identifier,
-        received: Timestamp::from_millisecond(row.get(2)?).unwrap_or_default(),
-        service: row.get(3)?,
-        profile: row.get(4)?,
-        place: RowPlace { section: (place >> 32) as usize, row: (place & 0xffff_ffff) as usize },
-        person: None,
-    }))
 }
 
 /// Returns a row's place in one number; a report has less than 2^32 rows.
 fn number_of(place: RowPlace) -> u64 {
     ((place.section as u64) << 32) | place.row as u64
 }
-
-/// The hashes of a value and of its list, as [`ValueIndex::prevalence`] takes them.
-impl From<&ReportValue> for (u64, u64) {
-    fn from(value: &ReportValue) -> Self {
-        (value.hash, value.list)
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,11 @@
 use super::*;
-use crate::prevalence::{Rarity, Twin};
-use crate::report::compare::{ReportValue, ValueKind};
+use crate::prevalence::{Rarity, StableBuildHasher};
+use crate::report::compare::ValueKind;
 use crate::report::{Body, Cancel, Report};
+use crate::store::value_index::IndexedReport;
 use crate::store::values::indexed_values;
 use serde_json::{Value, json};
+use std::hash::BuildHasher;
 
 fn report(attributes: Value) -> Report {
     Report::open(&Body::in_memory(attributes.to_string().into_bytes()))
