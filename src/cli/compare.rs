@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::compare::{MatrixColumn, SeenFilter, cut, difference, sides};
 use crate::app::list::List;
-use crate::export::{Export, FORMATS};
+use crate::export::{Export, ExportContext, FORMATS};
 use crate::quota::Price;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::rules::Rules;
@@ -248,7 +248,7 @@ fn print_layer(columns: &[MatrixColumn], here: usize, rules: &Rules) -> Result<(
     let Some((sources, what)) = difference(columns, here) else {
         fail!(NotFound, "a single report is stored: there is nothing to compare it with; --with names another file");
     };
-    let job = Export { sources: &sources, what, rules, paid: &[], cancel: &Cancel::default() };
+    let job = Export { sources: &sources, what, rules, context: &ExportContext::default(), cancel: &Cancel::default() };
     let format = FORMATS.iter().find(|format| format.can_write(&job.what));
     let mut out = Output::new(false);
     let summary = format.map(|format| format.write(&job, &mut out)).transpose();

@@ -6,7 +6,7 @@ use crate::export::file::{self, FileError};
 use crate::export::{Export, ExportSource, FORMATS, Format, Part};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::runtime::{BlockedSignals, paid_calls};
+use crate::runtime::{BlockedSignals, export_context};
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 
@@ -174,9 +174,9 @@ impl ExportArgs {
         path: Option<&Path>,
         setup: Option<&Setup>,
     ) -> Result<()> {
-        let paid = setup.map(|setup| paid_calls(&setup.gateway, sources)).transpose()?.unwrap_or_default();
+        let context = setup.map(|setup| export_context(&setup.gateway, sources)).transpose()?.unwrap_or_default();
         let rules = own_rules();
-        let job = |cancel| Export { sources, what: self.what(), rules: &rules, paid: &paid, cancel };
+        let job = |cancel| Export { sources, what: self.what(), rules: &rules, context: &context, cancel };
         let summary = match path {
             Some(path) => {
                 // After a signal no part of the report remains.

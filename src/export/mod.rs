@@ -47,6 +47,15 @@ pub struct ExportSource {
     pub notes: Notes,
 }
 
+/// What the store and the ledger know of the files of reports; of a document nothing.
+#[derive(Debug, Default)]
+pub struct ExportContext {
+    /// The calls about the files.
+    pub paid: Vec<PaidCall>,
+    /// Minimum number of reports that the service has of them.
+    pub reports: u64,
+}
+
 /// A call that was sent about a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PaidCall {
@@ -184,8 +193,7 @@ pub struct Export<'a> {
     pub what: Part,
     /// The rules that mark rows.
     pub rules: &'a Rules,
-    /// The calls about the files, as the ledger has them; of a document it has none.
-    pub paid: &'a [PaidCall],
+    pub context: &'a ExportContext,
     pub cancel: &'a Cancel,
 }
 
@@ -193,6 +201,11 @@ impl<'a> Export<'a> {
     fn opened(&'a self) -> impl Iterator<Item = io::Result<OpenedReport<'a>>> {
         let open = move |(number, source)| OpenedReport::new(self, number, source);
         self.sources.iter().enumerate().map(open)
+    }
+
+    /// Returns how many reports the service has at least, if more than these.
+    fn known_reports(&self) -> Option<u64> {
+        Some(self.context.reports).filter(|known| *known > self.sources.len() as u64)
     }
 
     /// Returns the indicators of all reports, and the reports themselves.

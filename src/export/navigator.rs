@@ -95,16 +95,22 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 impl NavigatorLayers {
     fn add_report(&mut self, opened: &OpenedReport<'_>, side: usize) -> io::Result<()> {
         let file = opened.sample().map_or_else(|| opened.source.origin.clone(), |file| file.to_string());
-        let place = |sandbox: String| (file.clone(), sandbox, side);
-        self.places.insert(place(opened.sandbox()));
+        let is_tree = |found: &Section| found.attribute.is_some_and(|known| known.name == TREE_TECHNIQUES);
+        let place = |section: Option<&Section>| {
+            // A document of all sandboxes has a tree of each.
+            let tree = section.filter(|found| is_tree(found)).map(|found| found.name.visible_cut(100).into());
+            (file.clone(), to_visible(tree.unwrap_or_else(|| opened.sandbox())).disarmed().into(), side)
+        };
+        match opened.report.index.sections.iter().any(is_tree) {
+            true => self.places.extend(opened.report.index.sections.iter().map(Some).map(place)),
+            false => _ = self.places.insert(place(None)),
+        }
         let cut = opened.report.cut_lists_label(None).map(|cut| format!("{}: {cut}", opened.sandbox()));
         self.cut.get_mut(side).into_iter().for_each(|lists| lists.extend(cut.clone()));
         for (number, section) in opened.report.index.sections.iter().enumerate().filter(|(_, found)| can_name(found)) {
-            let known = section.attribute;
-            let is_listed = known.is_some_and(Attribute::is_technique);
-            let is_tree = known.is_some_and(|known| known.name == TREE_TECHNIQUES);
-            let sandbox = if is_tree { section.name.visible_cut(100).into() } else { opened.sandbox() };
-            let tactics = if is_tree { named_tactics(&opened.report, &section.name) } else { BTreeMap::new() };
+            opened.job.cancel.check()?;
+            let is_listed = section.attribute.is_some_and(Attribute::is_technique);
+            let tactics = if is_tree(section) { named_tactics(&opened.report, &section.name) } else { BTreeMap::new() };
             for row in opened.rows(number) {
                 opened.job.cancel.check()?;
                 let at = RowPlace { section: number, row: *row as usize };
@@ -115,7 +121,7 @@ impl NavigatorLayers {
                 };
                 self.left_out += u64::from(is_listed && ids.is_empty());
                 for id in ids {
-                    let found = self.add(&id, place(sandbox.clone()), || row_text(opened, at));
+                    let found = self.add(&id, place(Some(section)), || row_text(opened, at));
                     let named = tactics.get(&Untrusted::from(id.as_str())).into_iter().flatten().cloned();
                     found.into_iter().for_each(|found| found.tactics.extend(named.clone()));
                 }
@@ -131,7 +137,7 @@ impl NavigatorLayers {
             for id in rule.attack.iter().filter(|id| id.starts_with("T1")) {
                 let name = Untrusted::from(rule.name.as_str()).visible().disarmed();
                 let text = || format!("{} by rule, {name}: {}", rule.severity.name(), row_text(opened, at));
-                self.add(id, place(opened.sandbox()), text);
+                self.add(id, place(opened.report.section(at.section)), text);
             }
         }
         Ok(())
@@ -176,7 +182,9 @@ impl NavigatorLayers {
         let noun = if files.len() > 1 { "file" } else { "sandbox" };
         let seen = self.techniques.values().flat_map(|found| found.seen.keys());
         let most = self.count(seen.chain(&self.places)).max(1);
-        let about = format!("The score is the number of {} that show a technique, of {most}.", plural(noun));
+        let all = job.known_reports().filter(|_| files.len() < 2);
+        let all = all.map(|all| format!("; the service has at least {}", count(all, "report"))).unwrap_or_default();
+        let about = format!("The score is the number of {} that show a technique, of {most}{all}.", plural(noun));
         let legend = BTreeSet::from([1, most]).into_iter();
         let legend = legend.map(|score| (format!("{score} of {}", count(most, noun)), shade(score, most))).collect();
         let name = if files.len() > 2 { count(files.len() as u64, "file") } else { files.join(", ") };

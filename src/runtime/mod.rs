@@ -15,7 +15,7 @@ mod signals;
 mod terminal;
 
 pub use performer::search;
-pub(crate) use performer::{load_file, load_group, load_list, paid_calls, read_rules, triage};
+pub(crate) use performer::{export_context, load_file, load_group, load_list, read_rules, triage};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{SHUTDOWN_GRACE, STUCK_TIMEOUT};
 pub use terminal::{Clipboard, Display, install_panic_hook, prompt_hidden, run, terminal_size};

@@ -106,7 +106,7 @@ fn frame(bencher: Bencher, rows: u64) {
 /// What an attacker can write much of: twice the bytes take twice the time.
 mod growth {
     use super::*;
-    use behaview::export::{Export, ExportSource, Format, Part};
+    use behaview::export::{Export, ExportContext, ExportSource, Format, Part};
     use behaview::report::note::Notes;
     use behaview::report::rules::Rules;
 
@@ -122,8 +122,13 @@ mod growth {
         );
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
-            let job =
-                Export { sources: &sources, what: Part::All, rules: &rules, paid: &[], cancel: &Cancel::default() };
+            let job = Export {
+                sources: &sources,
+                what: Part::All,
+                rules: &rules,
+                context: &ExportContext::default(),
+                cancel: &Cancel::default(),
+            };
             format.write(&job, &mut std::io::sink()).unwrap()
         });
     }

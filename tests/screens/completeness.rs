@@ -4,7 +4,7 @@ use crate::harness::{TuiHarness, file, options};
 use behaview::app::model::Service;
 use behaview::app::{LoadedReport, Model, Overlay, PANES, Size};
 use behaview::demo::Options;
-use behaview::export::{Export, ExportSource, Format, Part};
+use behaview::export::{Export, ExportContext, ExportSource, Format, Part};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel, Pane};
 use behaview::runtime::EventLoop;
@@ -193,7 +193,7 @@ fn every_leaf_stands_in_what_is_exported() {
             sources: &sources,
             what: Part::All,
             rules: &Rules::read(None).0,
-            paid: &[],
+            context: &ExportContext::default(),
             cancel: &Cancel::default(),
         };
         for name in ["raw", "json", "jsonl"] {

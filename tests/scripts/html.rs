@@ -77,6 +77,9 @@ fn html_page_of_a_file_has_prices_and_comparison() {
     elements(&page).unwrap();
     assert!(page.contains("<h2>Paid <small>1 request</small></h2>"), "{page}");
     assert!(page.contains("<h2>Who saw what"), "{page}");
+    assert!(page.contains("of 4 sandbox reports, of at least 6 that the service has"), "{page}");
+    let layers = text(&cli.run(&["export", &main_file(), "--format", "navigator", "--offline"]));
+    assert!(layers.contains("of 4; the service has at least 6 reports."), "{layers}");
     let document = text(&run(&["export", &fixture("dropper/1-cape"), "--format", "html"], ""));
     assert!(!document.contains("<h2>Paid") && !document.contains("<h2>Who saw what"));
 }
@@ -92,7 +95,7 @@ fn page_of_several_files_names_the_file_of_each_report() {
     assert!(errors(&output).contains(&format!("no report is stored of {absent}")), "{output:?}");
     let page = text(&output);
     elements(&page).unwrap();
-    assert!(page.contains("<h1>2 files</h1>") && !page.contains("Also started first"), "{page}");
+    assert!(page.contains("<h1>2 files</h1>") && !page.contains("First process in other"), "{page}");
     let of = |file: &str| format!("<td>{}…{} ", &file[..8], &file[60..]);
     assert!(page.contains(&of(other)) && page.contains(&of(&main_file())), "{page}");
     let markdown = text(&cli.run(&["export", other, &main_file(), "--to-block", "--format", "md", "--offline"]));

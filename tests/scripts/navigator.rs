@@ -117,6 +117,8 @@ fn layers_have_the_tactics_and_domains_of_their_techniques() {
         (&json!("defense-evasion"), &json!("15"))
     );
     assert!(comment(&both[1], "T1406").starts_with("Droid: "), "{both:?}");
+    // The document of all sandboxes is not one of them.
+    assert_eq!(both[0]["legendItems"][1]["label"], "2 of 2 sandboxes");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::markup;
 use super::wire::{Stage, now, shown};
-use behaview::export::{Export, ExportSource, FORMATS, Part};
+use behaview::export::{Export, ExportContext, ExportSource, FORMATS, Part};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, SeenFilter};
@@ -140,8 +140,13 @@ fn export(bytes: &[u8], _: &mut Noise) {
         for what in [Part::All, Part::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            let job =
-                Export { sources: &sources, what: what.clone(), rules: &RULES, paid: &[], cancel: &Cancel::default() };
+            let job = Export {
+                sources: &sources,
+                what: what.clone(),
+                rules: &RULES,
+                context: &ExportContext::default(),
+                cancel: &Cancel::default(),
+            };
             if format.write(&job, &mut out).is_err() {
                 continue;
             }

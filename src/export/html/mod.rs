@@ -31,7 +31,8 @@ const MAX_LISTED: usize = 500;
 
 struct HtmlReport<'a> {
     merged: MergedReports<'a>,
-    /// Number of rows or indicators that the page only counts.
+    /// Numbers of the rows and indicators on the page, and of items of any kind that it only counts.
+    listed: Cell<u64>,
     unlisted: Cell<u64>,
 }
 
@@ -96,12 +97,9 @@ type HtmlSection = (&'static str, &'static str, String, Markup);
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let merged = MergedReports::of(job, job.opened().collect::<io::Result<_>>()?)?;
-    let page = HtmlReport { merged, unlisted: Cell::default() };
+    let page = HtmlReport { merged, listed: Cell::default(), unlisted: Cell::default() };
     out.write_all(page.markup()?.into_string().as_bytes())?;
-    let findings: usize = page.merged.opened.iter().map(|opened| opened.findings().count()).sum();
-    let all = (findings + page.merged.found.len()) as u64;
-    let left_out = page.unlisted.get();
-    let mut summary = Summary { rows: all.saturating_sub(left_out), left_out, ..Summary::default() };
+    let mut summary = Summary { rows: page.listed.get(), left_out: page.unlisted.get(), ..Summary::default() };
     page.merged.opened.iter().for_each(|opened| summary.add_report(&opened.report));
     Ok(summary)
 }
@@ -219,10 +217,11 @@ impl HtmlReport<'_> {
                 "SHA-256 " code { (file) } (copy_button())
                 @if files.len() > 1 { " " strong class={ "word " (verdict.name()) } { (verdict.name()) } }
             } }
-            @if names.len() > 1 && files.len() < 2 { p.why { "Also started first: " @for name in names.iter().skip(1) { code { (Inert::of(name)) } " " } } }
+            @if names.len() > 1 && files.len() < 2 { p.why { "First process in other reports: " @for name in names.iter().skip(1) { code { (Inert::of(name)) } " " } } }
             p.verdict {
                 strong class={ "word " (verdict) } { (verdict) }
                 " by " (by) " of " (count(opened.len() as u64, "sandbox report"))
+                @if let Some(all) = self.merged.job.known_reports() { ", of at least " (all) " that the service has" }
             }
             div.wide { table.reports {
                 thead { tr {

@@ -14,20 +14,24 @@ use std::ops::Range;
 /// Maximum rows of a rule; the others are counted.
 const MAX_OF_RULE: usize = 20;
 
+/// Returns the number of rows that at least one of these rules marks; equal texts count once.
+fn distinct(rules: &[RuleRows<'_, SeenRow>]) -> u64 {
+    rules.iter().flat_map(|rule| rule.known.keys()).collect::<BTreeSet<_>>().len() as u64
+}
+
 /// A row, with the numbers of the reports that have it.
 type SeenRow = (RowPlace, BTreeSet<usize>);
 
 impl HtmlReport<'_> {
     pub(super) fn findings(&self) -> io::Result<HtmlSection> {
         let found = self.rule_rows()?;
-        let rows = found.iter().map(|found| found.known.len() as u64).sum();
         let subjects = found.chunk_by(|one, other| one.rule.subject_place() == other.rule.subject_place());
         let subjects: Vec<_> = subjects.filter_map(|rules| Some((rules.first()?.rule, rules))).collect();
         let body = html! {
             p.chips { @for (first, rules) in &subjects {
                 a class={ "chip " (first.severity.name()) } href={ "#s" (first.subject_place()) } {
                     (Inert::words(first.subject_name())) " "
-                    small { (thousands(rules.iter().map(|found| found.known.len() as u64).sum())) }
+                    small { (thousands(distinct(rules))) }
                 } " "
             } }
             @for (first, rules) in &subjects {
@@ -35,7 +39,7 @@ impl HtmlReport<'_> {
                 @for found in *rules { (self.rule(found)) }
             }
         };
-        let size = format!("{} by {}", count(rows, "finding"), count(found.len() as u64, "rule"));
+        let size = format!("{} by {}", count(distinct(&found), "distinct row"), count(found.len() as u64, "rule"));
         Ok(("findings", "What it did", size, body))
     }
 
@@ -53,6 +57,7 @@ impl HtmlReport<'_> {
     }
 
     fn rule(&self, RuleRows { number, rule, known, rows }: &RuleRows<'_, SeenRow>) -> Markup {
+        self.listed.update(|listed| listed + rows.len() as u64);
         html! {
             details.rule open[rule.severity <= Severity::Medium] {
                 summary {
@@ -113,13 +118,15 @@ impl HtmlReport<'_> {
         Ok(Some(("indicators", "Indicators", count(self.merged.found.len() as u64, "indicator"), body)))
     }
 
-    fn indicator_table(&self, listed: &[(usize, &MergedIndicator)], command: &str) -> Markup {
+    fn indicator_table(&self, all: &[(usize, &MergedIndicator)], command: &str) -> Markup {
+        let listed = all.get(..MAX_LISTED).unwrap_or(all);
+        self.listed.update(|number| number + listed.len() as u64);
         html! {
             div.wide { table.indicators {
                 thead { tr { th { "Kind" } th { "Value" } th { "Why" } th { "Seen in" } } }
-                tbody { @for indicator in listed.iter().take(MAX_LISTED) { (self.indicator(indicator)) } }
+                tbody { @for indicator in listed { (self.indicator(indicator)) } }
             } }
-            (self.rest(listed.len().min(MAX_LISTED), listed.len(), "indicator", command))
+            (self.rest(listed.len(), all.len(), "indicator", command))
         }
     }
 
@@ -259,6 +266,9 @@ impl HtmlReport<'_> {
     /// Returns a column for each tactic, in the order of MITRE's matrix.
     pub(super) fn techniques(&self) -> io::Result<Option<HtmlSection>> {
         let found: Vec<_> = self.technique_counts()?.into_iter().collect();
+        if self.merged.job.what != Part::All || found.is_empty() {
+            return Ok(None);
+        }
         let listed = found.get(..MAX_TECHNIQUES).unwrap_or(&found);
         let body = html! {
             div.matrix { @for column in listed.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
@@ -276,8 +286,7 @@ impl HtmlReport<'_> {
             } }
             (self.rest(listed.len(), found.len(), "technique", &self.command(None, "--pane techniques --format csv")))
         };
-        let section = ("attack", "ATT&CK", count(found.len() as u64, "technique"), body);
-        Ok(Some(section).filter(|_| self.merged.job.what == Part::All && !found.is_empty()))
+        Ok(Some(("attack", "ATT&CK", count(found.len() as u64, "technique"), body)))
     }
 
     /// Returns the techniques by the place of their tactic in the matrix.
@@ -340,7 +349,7 @@ impl HtmlReport<'_> {
 
     /// Returns the calls about the file, each once, as the ledger has them.
     pub(super) fn paid(&self) -> Option<HtmlSection> {
-        let calls = self.merged.job.paid;
+        let calls = &self.merged.job.context.paid;
         let mut sums = BTreeMap::<&str, u64>::new();
         calls.iter().for_each(|call| *sums.entry(&call.unit).or_default() += call.units);
         let sums: Vec<_> = sums.iter().map(|(unit, units)| count(*units, unit)).collect();

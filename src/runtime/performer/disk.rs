@@ -7,7 +7,7 @@ use crate::app::overlays::stored::describe_deletion;
 use crate::app::spending::counters::{LedgerPage, MAX_ENTRIES};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
-use crate::export::{Export, ExportSource, PaidCall, Summary};
+use crate::export::{Export, ExportContext, ExportSource, PaidCall, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, hash_file};
 use crate::quota::{Period, State};
@@ -307,20 +307,25 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     work.send(FileEvent::Inspected(path, result, sent, before));
 }
 
-/// Returns the calls about the files of reports, or about reports of unknown files, in the ledger.
-pub fn paid_calls(gateway: &Gateway, sources: &[ExportSource]) -> Result<Vec<PaidCall>, StoreError> {
+/// Returns what is known of the files of reports, or of reports of unknown files.
+pub fn export_context(gateway: &Gateway, sources: &[ExportSource]) -> Result<ExportContext, StoreError> {
     let fetched =
         sources.iter().filter(|source| source.received.is_some()).filter_map(|source| source.identifier.as_ref());
     let subject =
         |of: &Identifier| of.parts().file.map_or(of.as_bytes().into(), |file| file.as_str().as_bytes().to_vec());
     let mut calls = BTreeSet::new();
-    for subject in fetched.map(subject).collect::<BTreeSet<_>>() {
+    let mut reports = 0;
+    for (subject, file) in fetched.map(|of| (subject(of), of.parts().file)).collect::<BTreeSet<_>>() {
+        let pages = file.map_or_else(|| Ok(Vec::new()), |file| load_list(gateway, &file))?;
+        let end = pages.last().map(|(_, page)| &page.end);
+        let listed: usize = pages.iter().map(|(_, page)| page.entries.len()).sum();
+        reports += end.and_then(|end| end.count).unwrap_or(0).max(listed as u64);
         calls.extend(gateway.store.calls_about(gateway.payer(), &subject)?.into_iter().map(|entry| {
             let is_certain = matches!(entry.state, State::Charged | State::Free | State::Unsent);
             PaidCall { sent: entry.at, what: entry.what, units: entry.counts_as, unit: entry.unit, is_certain }
         }));
     }
-    Ok(calls.into_iter().collect())
+    Ok(ExportContext { paid: calls.into_iter().collect(), reports })
 }
 
 /// Writes a file; returns its path and size.
@@ -329,8 +334,9 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
     let written = file::write(&path, save.may_replace, |out| match &save.what {
         SaveContent::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|own| read_rules(own.as_deref()).0);
-            let paid = gateway.and_then(|gateway| paid_calls(gateway, sources).ok()).unwrap_or_default();
-            format.write(&Export { sources, what: what.clone(), rules: &rules, paid: &paid, cancel }, out).map(Some)
+            let context = gateway.and_then(|gateway| export_context(gateway, sources).ok()).unwrap_or_default();
+            let what = what.clone();
+            format.write(&Export { sources, what, rules: &rules, context: &context, cancel }, out).map(Some)
         }
         SaveContent::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
         SaveContent::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),

@@ -6,7 +6,7 @@ pub mod search;
 mod triage;
 mod values;
 
-pub(crate) use disk::{load_file, load_group, load_list, paid_calls};
+pub(crate) use disk::{export_context, load_file, load_group, load_list};
 pub(crate) use report::read_rules;
 pub(crate) use triage::triage;
 

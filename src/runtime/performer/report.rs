@@ -6,7 +6,7 @@ use super::{Performer, SendPace, Task};
 use crate::app::overlays::FindingRow;
 use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::{LoadedReport, Message, ReportEvent, ReportJob, RulesOrFile, Ticket};
-use crate::export::{Export, Part};
+use crate::export::{Export, ExportContext, Part};
 use crate::files;
 use crate::gateway::Gateway;
 use crate::prevalence::StableBuildHasher;
@@ -58,7 +58,9 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
             let rules = load_rules(work, rules);
             let what = Part::Indicators;
             // The same data as in exports.
-            let result = Export { sources: &sources, what, rules: &rules, paid: &[], cancel: &cancel }.merged();
+            let result =
+                Export { sources: &sources, what, rules: &rules, context: &ExportContext::default(), cancel: &cancel }
+                    .merged();
             let result = result.map(|(found, reports)| counted(gateway, found, reports));
             work.send(ReportEvent::Indicators(number, result.map_err(|error| error.to_string())));
         }
