@@ -5,20 +5,17 @@ use super::*;
 use crate::app::spending::counters::{
     CountersView, KNOWN_HEADING, LEDGER_HEADING, OTHERS_HEADING, usage_remarks, usage_rows,
 };
-use crate::export::{csv, markdown};
+use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{
     Balance, Balances, CallCost, CostGrouping, CostSum, Holder, Period, Projection, State, Unit, Usage as UsageDetails,
 };
 use crate::store::Payer;
 use crate::team::Team;
-use crate::text::names;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use maud::{DOCTYPE, html};
 use std::cmp::Ordering;
-use std::io::Write as _;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("quota"))]
@@ -28,8 +25,9 @@ pub(super) struct QuotaArgs {
     #[arg(long, value_name = "WHAT", value_parser = grouping)]
     by: Option<CostGrouping>,
     /// Print a statement of the month, as md, csv or html; sends nothing
-    #[arg(long, value_name = "FORMAT", value_parser = format, conflicts_with_all = ["by", "warn_at", "json"])]
-    statement: Option<StatementFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = statement::format)]
+    #[arg(conflicts_with_all = ["by", "warn_at", "json"])]
+    statement: Option<statement::StatementFormat>,
     /// Another month than this one (UTC), as 2026-11
     #[arg(long, value_parser = month)]
     month: Option<Date>,
@@ -44,7 +42,7 @@ impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let setup = setup(common, Spending::default())?;
         if let Some(format) = self.statement {
-            return print_statement(&setup, self.month, format);
+            return statement::print(&setup, self.month, format);
         }
         let balances = fetch_balances(&setup)?;
         let shown = CountersView::new(&balances, crate::clock::now());
@@ -100,12 +98,8 @@ fn grouping(typed: &str) -> Result<CostGrouping, &'static str> {
     CostGrouping::named(typed).ok_or("expected user, project, operation, file or day")
 }
 
-fn format(typed: &str) -> Result<StatementFormat, &'static str> {
-    StatementFormat::named(typed).ok_or("expected md, csv or html")
-}
-
 /// Returns a month's name, whose ledger counts, and the costs by it; sends no request.
-fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, &'static str, Vec<CallCost>)> {
+pub(super) fn costs_of(setup: &Setup, month: Option<Date>) -> Result<(String, &'static str, Vec<CallCost>)> {
     let first = month.unwrap_or_else(|| setup.gateway.now().to_zoned(TimeZone::UTC).date().first_of_month());
     let month = first.strftime("%Y-%m").to_string();
     let mut costs = setup.runtime.block_on(setup.gateway.costs(first.to_zoned(TimeZone::UTC)?.timestamp()))?;
@@ -151,78 +145,6 @@ fn print_sums(
         let lines: String = lines.map(|line| line + "\n").collect();
         format!("{rows}By the ledger of the {ledger}, {month}.\n{lines}")
     })
-}
-
-names! {
-    /// A format of statements.
-    StatementFormat { Markdown "md", Csv "csv", Html "html", }
-}
-
-const STATEMENT_COLUMNS: [&str; 4] = ["calls", "spent", "saved", "unit"];
-
-const STATEMENT_STYLE: &str = "body{font:1em sans-serif;margin:2em}td,th{padding:.2em 1em;text-align:left}";
-
-/// Prints what a month's calls cost by person, project, operation and day. Text is inert.
-fn print_statement(setup: &Setup, month: Option<Date>, format: StatementFormat) -> Result<()> {
-    let (month, ledger, costs) = costs_of(setup, month)?;
-    let profile = to_visible(&setup.gateway.client.profile().name);
-    let read = setup.gateway.now().strftime("%F %R UTC");
-    let words = "Spent: the units that calls count as. Saved: what stored responses saved when a call was to be sent.";
-    let title = format!("Statement of {month}");
-    let remark = format!("Profile {profile}, by the ledger of the {ledger}, read {read}. {words}");
-    let mut out = Vec::new();
-    match format {
-        StatementFormat::Markdown => {
-            writeln!(out, "# {title}\n\n{remark}")?;
-            // A bar ends a cell, even in a code span.
-            for (by, rows) in statement_tables(&costs, |text| markdown::text(text).replace('|', "\\|"), thousands) {
-                writeln!(out, "\n| {by} | {} |\n|---|---:|---:|---:|---|", STATEMENT_COLUMNS.join(" | "))?;
-                rows.iter().try_for_each(|row| writeln!(out, "| {} |", row.join(" | ")))?;
-            }
-        }
-        StatementFormat::Html => out.extend(statement_page(&title, &remark, &costs).into_bytes()),
-        StatementFormat::Csv => {
-            csv::line(&mut out, ["by", "name"].into_iter().chain(STATEMENT_COLUMNS))?;
-            for (by, rows) in statement_tables(&costs, csv::cell, |number| number.to_string()) {
-                rows.into_iter().try_for_each(|row| csv::line(&mut out, [by.to_owned()].into_iter().chain(row)))?;
-            }
-        }
-    }
-    Output::new(false).print(&out)
-}
-
-/// Returns the rows of each table of a statement: a name with its sums.
-fn statement_tables(
-    costs: &[CallCost],
-    text: fn(&Untrusted) -> String,
-    number: fn(u64) -> String,
-) -> impl Iterator<Item = (&'static str, Vec<[String; 5]>)> {
-    CostGrouping::ALL.into_iter().map(move |by| {
-        let row = by.sum(costs).into_iter().map(|sum| {
-            let [calls, spent, saved] = [sum.calls, sum.charged, sum.saved].map(number);
-            [text(&sum.name), calls, spent, saved, text(&sum.unit)]
-        });
-        (by.name(), row.collect())
-    })
-}
-
-fn statement_page(title: &str, remark: &str, costs: &[CallCost]) -> String {
-    let page = html! {
-        (DOCTYPE)
-        meta charset="utf-8";
-        meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-        title { (title) }
-        style { (STATEMENT_STYLE) }
-        h1 { (title) }
-        p { (remark) }
-        @for (by, rows) in statement_tables(costs, |text| text.visible().disarmed().to_string(), thousands) {
-            table {
-                tr { th { (by) } @for column in STATEMENT_COLUMNS { th { (column) } } }
-                @for row in rows { tr { @for cell in row { td { (cell) } } } }
-            }
-        }
-    };
-    page.into_string()
 }
 
 const DAYS_PER_CALL: u8 = 30;

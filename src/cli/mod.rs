@@ -15,6 +15,7 @@ mod pivot;
 mod query;
 mod search;
 mod show;
+mod statement;
 mod store;
 mod team;
 mod triage;
