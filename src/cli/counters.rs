@@ -273,7 +273,7 @@ impl LedgerArgs {
                 let totals = totals(&entries);
                 let shown = json!({
                     "profile": profile.name,
-                    "period": self.time.name(),
+                    "period": self.time.period().0,
                     "entries": entries,
                     "totals": totals,
                     // Null without readings of the counters before and after.
@@ -285,15 +285,10 @@ impl LedgerArgs {
     }
 
     fn print_team(&self, team: &Team, service: &str) -> Result<()> {
-        let now = crate::clock::now();
-        let period = self.time.name();
-        let since = match period {
-            "all" => Timestamp::UNIX_EPOCH,
-            "month" => Period::Monthly.began(now),
-            _ => Period::Daily.began(now),
-        };
+        let (name, period) = self.time.period();
+        let since = period.map_or(Timestamp::UNIX_EPOCH, |period| period.began(crate::clock::now()));
         let costs = runtime()?.block_on(team.costs(service, since))?;
-        let shown = json!({"period": period, "team": costs});
+        let shown = json!({"period": name, "team": costs});
         print(self.json, &shown, || {
             let cells = |cost: &CallCost| {
                 let texts = [&cost.person, &cost.operation, &cost.file, &cost.project, &cost.unit];
@@ -315,22 +310,22 @@ impl LedgerArgs {
 }
 
 impl LedgerTime {
-    fn name(&self) -> &'static str {
+    /// Returns its name and its quota period, if it is one.
+    fn period(&self) -> (&'static str, Option<Period>) {
         match self {
-            Self { all: true, .. } => "all",
-            Self { session: true, .. } => "session",
-            Self { month: true, .. } => "month",
-            _ => "today",
+            Self { all: true, .. } => ("all", None),
+            Self { session: true, .. } => ("session", None),
+            Self { month: true, .. } => ("month", Some(Period::Monthly)),
+            _ => ("today", Some(Period::Daily)),
         }
     }
 
     fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
-        let last = entries.last().map(|entry| entry.session.clone());
-        entries.retain(|entry| match self.name() {
-            "all" => true,
-            "session" => Some(&entry.session) == last.as_ref(),
-            "month" => entry.is_in(Period::Monthly, now),
-            _ => entry.is_in(Period::Daily, now),
+        let last = entries.last().filter(|_| self.session).map(|entry| entry.session.clone());
+        let (_, period) = self.period();
+        entries.retain(|entry| {
+            last.as_ref().is_none_or(|last| entry.session == *last)
+                && period.is_none_or(|period| entry.is_in(period, now))
         });
         entries
     }
