@@ -33,8 +33,7 @@ pub(super) fn print(setup: &Setup, month: Option<Date>, format: StatementFormat)
     match format {
         StatementFormat::Markdown => {
             writeln!(out, "# {title}\n\n{remark}")?;
-            // A bar ends a cell, even in a code span.
-            for (by, rows) in statement_tables(&costs, |text| markdown::text(text).replace('|', "\\|"), thousands) {
+            for (by, rows) in statement_tables(&costs, markdown::cell, thousands) {
                 writeln!(out, "\n| {by} | {} |\n|---|---:|---:|---:|---|", STATEMENT_COLUMNS.join(" | "))?;
                 rows.iter().try_for_each(|row| writeln!(out, "| {} |", row.join(" | ")))?;
             }

@@ -296,8 +296,7 @@ impl TriageOutput<'_> {
         for cells in self.cells() {
             let mut headings = HEADINGS.into_iter();
             text += &row(cells.map(|cell| match headings.next() {
-                // Some viewers split a code span at an escaped bar.
-                Some("file" | "labels" | "findings") if !cell.is_empty() => markdown::text(&cell).replace('|', "\\x7c"),
+                Some("file" | "labels" | "findings") if !cell.is_empty() => markdown::cell(&cell),
                 _ => cell.visible().to_string(),
             }));
         }

@@ -156,6 +156,12 @@ pub(crate) fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
 
+/// Returns the same for a cell of a table, which a bar ends even in a code span; some viewers split
+/// a span at an escaped bar, too.
+pub(crate) fn cell(words: &Untrusted) -> String {
+    text(words).replace('|', "\\x7c")
+}
+
 /// Writes a defanged code block; escapes controls, but not backslashes: rules have many.
 fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {

@@ -129,7 +129,7 @@ fn month_is_summed_stated_and_warned_of() {
     let requests = cli.demo.seen().len();
     let state = |format: &str| text(&cli.run(&["quota", "--statement", format]));
     for (format, words) in [
-        ("md", &["# Statement of 20", "| `=a\\|<b>` | 1 | 1 | 0 | `request` |", "| `20"][..]),
+        ("md", &["# Statement of 20", "| `=a\\x7c<b>` | 1 | 1 | 0 | `request` |", "| `20"][..]),
         ("csv", &["\"by\",\"name\"", "\"project\",\"'=a|<b>\",\"1\",\"1\",\"0\",\"request\"\r\n"]),
         ("html", &["<h1>Statement of 20", "<td>=a|&lt;b&gt;</td>", "default-src 'none'"]),
     ] {
