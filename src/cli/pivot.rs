@@ -46,7 +46,16 @@ impl PivotArgs {
         gateway.store.index_values(&Cancel::default())?;
         let mut is_found = false;
         let mut all = Prevalence::default();
-        for value in &self.values {
+        // Exports defang addresses.
+        let mut forms: Vec<_> = self.values.iter().flat_map(|value| [value.clone(), text::refanged(value)]).collect();
+        let mut known = HashSet::new();
+        forms.retain(|form| known.insert(form.clone()));
+        for value in &forms {
+            if let Some(file) = Sha256::parse(value)
+                && !gateway.store.reports(&gateway.service, &file)?.is_empty()
+            {
+                hint(format!("{} is a stored file itself: behaview triage shows what of it", file.short()));
+            }
             let probe = Report::of_text(value);
             let mut found = probe.values_of(None, &StableBuildHasher, &Cancel::default())?;
             let mut known = HashSet::new();
@@ -63,7 +72,11 @@ impl PivotArgs {
         match (is_found, all.of_files) {
             (true, _) => Ok(()),
             (false, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to find"),
-            (false, files) => fail!(NotFound, "not in {}{}", count(files as u64, "stored file"), all.owner()),
+            (false, files) => {
+                let files = count(files as u64, "stored file");
+                let part = "behaview search finds a part of one, such as the name in a path";
+                fail!(NotFound, "not in {files}{}, as a whole value: {part}", all.owner())
+            }
         }
     }
 

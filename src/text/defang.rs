@@ -20,6 +20,16 @@ const SCHEMES: [(&str, &str); 3] = [("https", "hxxps"), ("http", "hxxp"), ("ftp"
 /// Separators in an address; browsers take the ideographic full stops as dots too.
 const JOINTS: [char; 6] = ['.', ':', '@', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
+/// Returns a URL, host or address as it was before it was defanged.
+pub fn refanged(text: &str) -> String {
+    let plain = SCHEMES.iter().find_map(|(plain, safe)| {
+        let rest = text.strip_prefix(safe).filter(|rest| rest.starts_with([':', '[']))?;
+        Some(format!("{plain}{rest}"))
+    });
+    let text = plain.unwrap_or_else(|| text.to_owned());
+    JOINTS.iter().fold(text, |text, joint| text.replace(&format!("[{joint}]"), &joint.to_string()))
+}
+
 impl Visible {
     /// Defangs a URL, host or address, for copying; a second time changes nothing.
     ///

@@ -32,6 +32,7 @@ mod escape;
 mod format;
 mod untrusted;
 
+pub use defang::refanged;
 pub(crate) use escape::decode_json;
 pub use escape::{escaped_json, is_ascii, is_shown, own, show_ascii_alone};
 pub(crate) use format::{ColumnWidth, names};

@@ -51,7 +51,12 @@ fn values_lead_to_the_files_that_have_them() {
     assert!(text(&mutex).contains("Services mutex made  in 1 of 2 stored files\n") && !text(&mutex).contains('\u{1b}'));
     let unlisted = text(&cli.run(&["pivot", "m0", "--json"]));
     assert!(unlisted.contains(r#""unknown":0"#), "{unlisted}");
-    cli.fails(&["pivot", "absent"], 5, &["not in 2 stored files"]);
+    cli.fails(&["pivot", "absent"], 5, &["not in 2 stored files", "search finds a part"]);
+    // A value as exports write it, and the hash of a stored file.
+    for defanged in ["c2[.]example", "hxxps[:]//c2[.]example[:]8080/a"] {
+        assert!(text(&cli.run(&["pivot", defanged])).contains("c2.example"), "{defanged}");
+    }
+    cli.fails(&["pivot", &one], 5, &["is a stored file itself"]);
     // The index is a cache: one that is damaged is made again.
     std::fs::write(store(&cli).join("values.db"), "no database".repeat(500)).unwrap();
     let find = || assert!(text(&cli.run(&["pivot", "c2.example"])).contains("in 1 of 2 stored files"));
