@@ -205,9 +205,9 @@ impl SandboxYield {
     }
 
     /// Ranks it among sandboxes to open: findings first, then data that few sandboxes have.
-    pub fn rank(&self) -> (Option<u32>, bool, u32, u32) {
+    pub fn rank(&self) -> (u32, bool, u32, u32) {
         let ReportFigures { processes, network, has_capture, findings } = self.usual;
-        (findings, has_capture, network, processes)
+        (findings.unwrap_or(0), has_capture, network, processes)
     }
 
     /// Describes them: `usually tree, network, 12 findings`.
