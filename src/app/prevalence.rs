@@ -8,6 +8,9 @@ use crate::report::{Identifier, Report, RowPlace};
 use crate::text::count;
 use std::collections::HashSet;
 
+/// What twins have in common.
+pub const NEARLY_THE_SAME: &str = "did nearly the same";
+
 /// Work on the index of values, beside the loop.
 #[derive(Debug)]
 pub enum ValueJob {
@@ -52,7 +55,8 @@ pub struct CountedValue {
     pub prevalence: Prevalence,
 }
 
-/// Other reports that have a value, each with its description; `None` for another profile's.
+/// Reports of other files that have a value, each with its description, and whether this profile
+/// can open it.
 #[derive(Debug)]
 pub struct HolderGroup {
     pub head: String,
@@ -63,13 +67,14 @@ pub struct HolderGroup {
 /// What the model knows from other stored reports.
 #[derive(Debug, Default)]
 pub struct StoredValues {
+    /// The open report, which the following is about.
+    report: Option<JobNumber>,
     /// The chosen row, and the job that counts it.
-    row: Option<(JobNumber, RowPlace)>,
+    row: Option<RowPlace>,
     counting: Job,
     counted: Vec<CountedValue>,
-    /// The open report whose twins these are.
-    twins_of: Option<JobNumber>,
-    finding: Job,
+    /// The job that finds twins; `None` until the report is complete.
+    finding: Option<Job>,
     twins: Vec<Twin>,
     yields: Vec<SandboxYield>,
     /// The pivot that was asked for last, until the next key.
@@ -79,14 +84,14 @@ pub struct StoredValues {
 impl StoredValues {
     /// Returns how common the chosen row is; `None` for any other row.
     pub fn label(&self, place: RowPlace, key: &str) -> Option<String> {
-        let counted = self.counted.first().filter(|_| self.row.is_some_and(|(_, row)| row == place))?;
+        let counted = self.counted.first().filter(|_| self.row == Some(place))?;
         let label = counted.prevalence.label()?;
         Some(if counted.prevalence.files > 1 { format!("{label} ({key} lists them)") } else { label })
     }
 
     /// Returns the same for each value of the row.
     pub(super) fn remarks(&self, place: RowPlace) -> Vec<TextRow> {
-        let counted = self.counted.iter().filter(|_| self.row.is_some_and(|(_, row)| row == place));
+        let counted = self.counted.iter().filter(|_| self.row == Some(place));
         let remark = |value: &CountedValue| Some(TextRow { head: value.kind.clone(), text: value.prevalence.label()? });
         counted.filter_map(remark).collect()
     }
@@ -95,7 +100,7 @@ impl StoredValues {
     pub fn twins_label(&self, key: &str) -> Option<String> {
         let last = self.twins.iter().map(|twin| twin.holder.received).max()?;
         let files = count(self.twins.len() as u64, "file");
-        Some(format!("did nearly the same: {files}, {} ({key} lists them)", last.strftime("%-d %B")))
+        Some(format!("{NEARLY_THE_SAME}: {files}, {} ({key} lists them)", last.strftime("%-d %B")))
     }
 
     /// Returns what the sandbox of an entry usually brings.
@@ -124,24 +129,24 @@ pub fn why_next(model: &Model, entry: &Identifier) -> Option<String> {
 
 /// Counts the chosen row, and finds the twins of the open report, once each.
 pub(super) fn follow(model: &mut Model) {
+    let number = model.open().map(|open| open.job.number());
+    if number != model.values.report {
+        let StoredValues { yields, pivot, .. } = std::mem::take(&mut model.values);
+        model.values = StoredValues { report: number, yields, pivot, ..StoredValues::default() };
+    }
     let Some(open) = model.open().filter(|open| open.report.index.is_complete && !model.is_document()) else { return };
-    let number = open.job.number();
     let report = open.report.clone();
     let Some(origin) = origin(model) else { return };
-    let row = model.files.current_row().map(|(_, place)| (number, place));
-    if row.is_some() && row != model.values.row {
+    let row = model.files.current_row().map(|(_, place)| place);
+    if let Some(place) = row.filter(|_| row != model.values.row) {
         let values = &mut model.values;
         (values.row, values.counting) = (row, Job::default());
         values.counted.clear();
         let ticket = values.counting.ticket();
-        let job = row.map(|(_, place)| ValueJob::Count(ticket, report.clone(), place, origin.clone()));
-        model.emit_all(job.map(StoreJob::Values));
+        model.emit(StoreJob::Values(ValueJob::Count(ticket, report.clone(), place, origin.clone())));
     }
-    if model.values.twins_of != Some(number) {
-        let values = &mut model.values;
-        (values.twins_of, values.finding) = (Some(number), Job::default());
-        values.twins.clear();
-        let ticket = values.finding.ticket();
+    if model.values.finding.is_none() {
+        let ticket = model.values.finding.insert(Job::default()).ticket();
         model.emit(StoreJob::Values(ValueJob::FindTwins(ticket, report, origin)));
     }
 }
@@ -155,12 +160,14 @@ pub(super) fn on_event(model: &mut Model, event: ValueEvent) {
     match event {
         ValueEvent::Indexed(yields) => {
             // The chosen row and the twins are counted again.
-            (model.values.row, model.values.twins_of) = (None, None);
+            (model.values.row, model.values.finding) = (None, None);
             model.values.yields = yields;
         }
         ValueEvent::Noted(yields) => model.values.yields = yields,
         ValueEvent::Counted(job, counted) if model.values.counting.is(job) => model.values.counted = counted,
-        ValueEvent::TwinsFound(job, twins) if model.values.finding.is(job) => model.values.twins = twins,
+        ValueEvent::TwinsFound(job, twins) if model.values.finding.as_ref().is_some_and(|finding| finding.is(job)) => {
+            model.values.twins = twins;
+        }
         ValueEvent::HoldersFound(job, groups) if model.values.pivot.as_ref().is_some_and(|pivot| pivot.is(job)) => {
             model.values.pivot = None;
             show_holders(model, groups);
@@ -201,11 +208,14 @@ pub(super) fn pivot(model: &mut Model) {
     model.emit(StoreJob::Values(ValueJob::FindHolders(ticket, subject, origin)));
 }
 
-/// Lists the other stored reports that have a value.
+/// Lists the stored reports of other files that have a value.
 fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
     if groups.iter().all(|group| group.holders.is_empty()) {
-        let counted = groups.first().map(|group| format!(" ({})", group.label)).unwrap_or_default();
-        return model.say(format!("No other stored file has it{counted}."));
+        return model.say(match groups.first() {
+            None => "Nothing in this row can be looked for in other files.".to_owned(),
+            Some(group) if group.head == NEARLY_THE_SAME => format!("No other stored file {NEARLY_THE_SAME}."),
+            Some(_) => "No other stored file has it.".to_owned(),
+        });
     }
     let mut rows = Vec::new();
     let mut known = HashSet::new();

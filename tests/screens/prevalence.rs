@@ -63,6 +63,12 @@ fn rows_tell_how_common_they_are_and_lead_to_others() {
     tui.assert_shows("Compare with 00000000…c007");
     tui.keys("esc");
     tui.assert_shows("Pivot: 1 other stored report");
+    tui.keys("esc");
+    tui.open_other(&sha256(5));
+    tui.keys("V");
+    tui.assert_shows("No other stored file did nearly the same.");
+    tui.keys("8 V");
+    tui.assert_shows("No other stored file has it.");
     assert_eq!(tui.paid_calls(), 0);
 }
 

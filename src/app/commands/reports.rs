@@ -157,7 +157,7 @@ commands! {
         if A_STORED_REPORT => Local(Model::compare);
     "pivot" [key('V')] "pivot", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Detail, KeyContext::Rows]),
         "List the other stored files that have the row, the finding or the indicator; of a sandbox the files that did nearly the same; costs nothing"
-        if &[("a row of a stored report, a finding or an indicator", |m| prevalence::subject(m).is_some())] => Local(prevalence::pivot);
+        if &[("a row of a stored report or of a finding, or an indicator", |m| prevalence::subject(m).is_some())] => Local(prevalence::pivot);
     "compare-files" [key('c')] "compare", 5, ROWS,
         "Compare the file with the chosen other one; costs nothing"
         if &[("a row of another file", |m| other_file(m).is_some())] => Local(Model::compare_with_other);

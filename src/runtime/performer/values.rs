@@ -1,7 +1,9 @@
 //! Jobs on the index of values: how many stored files have one, which, and which did the same.
 
 use super::Task;
-use crate::app::prevalence::{CountedValue, HolderGroup, PivotSubject, ReportOrigin, ValueEvent, ValueJob};
+use crate::app::prevalence::{
+    CountedValue, HolderGroup, NEARLY_THE_SAME, PivotSubject, ReportOrigin, ValueEvent, ValueJob,
+};
 use crate::app::{StoreEvent, Ticket};
 use crate::gateway::Gateway;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher, Twin, ValueHolder};
@@ -116,7 +118,11 @@ pub(super) fn twins(
 fn group(gateway: &Gateway, head: String, value: (u64, u64), origin: &ReportOrigin) -> Result<HolderGroup, StoreError> {
     let counted = counts(gateway, &[value], &origin.identifier.parts().sandbox)?;
     let holders = Handle::current().block_on(gateway.value_holders(value.0, MAX_HOLDERS))?;
-    let others = holders.into_iter().filter(|holder| holder.identifier != origin.identifier);
+    let is_other = |holder: &ValueHolder| match &origin.file {
+        Some(file) => holder.file.as_ref() != Some(file),
+        None => holder.identifier != origin.identifier,
+    };
+    let others = holders.into_iter().filter(is_other);
     let label = counted.first().and_then(Prevalence::label).unwrap_or_default();
     Ok(HolderGroup { head, label, holders: others.map(|other| opened(gateway, other, String::new())).collect() })
 }
@@ -125,7 +131,7 @@ fn twin_group(gateway: &Gateway, twins: Vec<Twin>) -> HolderGroup {
     let label = count(twins.len() as u64, "file");
     let holders = twins.into_iter().map(|twin| (twin.label(), twin.holder));
     let holders = holders.map(|(label, holder)| opened(gateway, holder, label)).collect();
-    HolderGroup { head: "did nearly the same".to_owned(), label, holders }
+    HolderGroup { head: NEARLY_THE_SAME.to_owned(), label, holders }
 }
 
 /// A report with its description, and whether this profile can open it.
