@@ -317,7 +317,10 @@ async fn serve(demo: &Demo) -> Result<()> {
         for file in Demo::files() {
             writeln!(out, "file     {}  {}: {}", file.sha256, file.title, file.about)?;
         }
-        writeln!(out, "\nIn a config file, such as behaview config path names, these lines use it:\n")?;
+        writeln!(
+            out,
+            "\nIn the config file that behaview config path names, readable by you alone, these lines use it:\n"
+        )?;
         writeln!(out, "profile = \"demo\"\napi_key = {:?}\n[profiles.demo]\nroot = {:?}", demo.key(), demo.root())?;
         out.flush()?;
     }
