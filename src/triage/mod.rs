@@ -130,9 +130,9 @@ impl TriagedFile {
         Ok(self)
     }
 
-    /// Whether more may be missing: an unread page may name any number of reports.
+    /// Whether more may be missing: a page to be requested may name any number of reports.
     pub fn is_open(&self) -> bool {
-        self.more && self.unavailable.is_none()
+        self.missing.iter().any(|request| matches!(request, Request::Behaviours { .. }))
     }
 
     /// Counts the artifacts that are not stored, by kind.

@@ -96,6 +96,28 @@ fn nothing_is_requested_in_vain_or_twice() {
 }
 
 #[test]
+fn an_unread_page_makes_the_price_a_minimum() {
+    let file = "aa".repeat(32);
+    let [here, gone] = ["Box", "Tub"].map(|sandbox| format!("{file}_{sandbox}-1794474840"));
+    let list = serde_json::json!({"data": [{"id": here}, {"id": gone}], "meta": {"cursor": "x"}}).to_string();
+    let answer = move |path: &str| match path {
+        path if path.contains("/files/") => ("200 OK", "", list.clone()),
+        _ => ("404 Not Found", "", r#"{"error":{"code":"NotFoundError","message":"no"}}"#.to_owned()),
+    };
+    let (cli, service) = (CliHarness::new(), FakeService::new(answer));
+    cli.configure("listing = \"identifiers\"\n");
+    let set = format!("profiles.lab.{}", service.set);
+    let run = |command: &str, argument: &str| cli.run(&[command, "--set", &set, argument]);
+    cli.run(&["triage", "--set", &set, "--fetch", &file]);
+    assert!(text(&run("triage", &file)).contains("costs at least 3 requests in all"));
+    let gone = run("show", &gone);
+    assert_eq!(gone.status.code(), Some(5), "{gone:?}");
+    let table = text(&run("triage", &file));
+    assert!(table.contains("2 requests+") && table.contains("costs at least 2 requests in all"), "{table}");
+    assert!(table.contains("Left out of 1 file"), "{table}");
+}
+
+#[test]
 fn what_expires_soon_is_saved_for_its_price() {
     let cli = CliHarness::new();
     cli.fails(&["triage", "--within", "3d"], 5, &["behaview files --all lists when each does"]);
