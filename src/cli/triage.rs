@@ -86,13 +86,16 @@ impl TriageArgs {
         let setup = setup(common, self.spending)?;
         let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
         let files = self.files(named, &expirations, setup.gateway.now())?;
-        setup.gateway.store.index_values(&Cancel::default())?;
         let rules = own_rules();
         let look = |file: &Sha256| {
             let found = triage(&setup.gateway, (file, files.len()), &rules, &Cancel::default())?;
             anyhow::Ok(found.with_context(|| format!("{file} could not be read"))?)
         };
-        let mut found = files.iter().map(look).collect::<Result<Vec<_>>>()?;
+        let look_at_all = || {
+            setup.gateway.store.index_values(&Cancel::default())?;
+            files.iter().map(look).collect::<Result<Vec<_>>>()
+        };
+        let mut found = look_at_all()?;
         // Two files may list the same report.
         let mut known = HashSet::new();
         let requests = found.iter().flat_map(|file| self.meant(file)).filter(|request| known.insert(request.clone()));
@@ -106,7 +109,7 @@ impl TriageArgs {
             let plan = Plan::of(requests.iter().map(Request::operation), &setup.entitled);
             hint(format!("sends {}, for {plan}", text::count(requests.len() as u64, "request")));
             fetched = each(common, requests, |request| Ok(fetch(&setup, &request, false).map(drop)?));
-            found = files.iter().map(look).collect::<Result<_>>()?;
+            found = look_at_all()?;
         }
         if self.within.is_none() {
             rank(&mut found);
