@@ -404,8 +404,8 @@ pub enum ReportJob {
     Evaluate(Ticket, Report, RulesOrFile),
     EvaluateAll(Ticket, Vec<ReportToEvaluate>, RulesOrFile),
     FindIndicators(Ticket, Vec<ExportSource>, RulesOrFile),
-    /// Ranks files by what is stored; without names, all stored ones.
-    Triage(Ticket, Option<Vec<Sha256>>, RulesOrFile),
+    /// Ranks files, or all stored ones, in a list of at least this length by what is stored.
+    Triage(Ticket, Option<Vec<Sha256>>, usize, RulesOrFile),
     /// Parses a document that is shown while it is read.
     CheckDocument(Body, Timestamp),
     /// Compares reports (`None` for one not stored), then adds techniques that rules find.

@@ -14,15 +14,15 @@ fn sha256(n: usize) -> Sha256 {
     Sha256::parse(&format!("{:064x}", 0xabc000 + n)).unwrap()
 }
 
-/// The app on a store with reports of ten files by one sandbox; two of the files are of one family.
-fn stored() -> TuiHarness {
+/// The app on a store with reports of files by one sandbox; two of the files are of one family.
+fn stored(files: usize) -> TuiHarness {
     let tui = TuiHarness::new(identifiers());
     let store = Store::open(&tui.folder.path().join("store")).unwrap();
-    for n in 0..10 {
+    for n in 0..files {
         let own = (0..4).map(|own| format!("own{n}-{own}"));
         let family = (0..12).filter(|_| [3, 7].contains(&n)).map(|shared| format!("family{shared}"));
         let mutexes: Vec<_> = family.chain(own).chain((0..20).map(|noise| format!("noise{noise}"))).collect();
-        let id = format!("{}_CAPE Sandbox-179447484{n}", sha256(n));
+        let id = format!("{}_CAPE Sandbox-{}", sha256(n), 1_794_474_840 + n);
         let keys: Vec<_> = (0..300).filter(|_| n == 9).map(|key| format!(r"HKLM\K{key}")).collect();
         let attributes = json!({
             "sandbox_name": "CAPE Sandbox", "mutexes_created": mutexes, "has_pcap": true, "registry_keys_opened": keys,
@@ -46,7 +46,7 @@ fn import(store: &Store, n: usize, id: &str, attributes: &Value) {
 
 #[test]
 fn rows_tell_how_common_they_are_and_lead_to_others() {
-    let mut tui = stored();
+    let mut tui = stored(10);
     tui.open(&sha256(3));
     tui.keys("8");
     tui.assert_shows("family0 · in 2 of 10 stored files · 2 of 10 of this sandbox (V lists them)");
@@ -74,7 +74,7 @@ fn rows_tell_how_common_they_are_and_lead_to_others() {
 
 #[test]
 fn twins_and_the_best_sandbox_are_told_in_the_list() {
-    let mut tui = stored();
+    let mut tui = stored(10);
     tui.open(&sha256(7));
     tui.assert_shows("did nearly the same: 1 file, 12 November (V lists them)");
     tui.keys("V");
@@ -89,7 +89,7 @@ fn twins_and_the_best_sandbox_are_told_in_the_list() {
 
 #[test]
 fn stored_files_are_ranked_and_returned_to() {
-    let mut tui = stored();
+    let mut tui = stored(10);
     tui.keys("#");
     tui.assert_shows("Triage · 10 files · missing: at least 10 requests");
     screen!("triage_stored", tui);
@@ -107,6 +107,27 @@ fn stored_files_are_ranked_and_returned_to() {
     assert_eq!(tui.paid_calls(), 0);
 }
 
+/// The number in the column "alike" of a file.
+fn alike(tui: &TuiHarness, file: &Sha256) -> String {
+    let shown = tui.shown();
+    let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap();
+    let column = line("alike").split("alike").next().unwrap().chars().count();
+    line(&file.short()).chars().skip(column).take(5).collect::<String>().trim().to_owned()
+}
+
+#[test]
+fn a_file_is_compared_again_like_its_whole_list() {
+    let mut tui = stored(101);
+    tui.keys("# / c 0 0 7 enter");
+    tui.assert_shows("Triage · 1 of 101 files");
+    assert_eq!(alike(&tui, &sha256(7)), "0", "of more than 100 files those with the same behash are alike");
+    tui.keys("enter r y");
+    assert_eq!(tui.paid_calls(), 1);
+    tui.keys("esc");
+    tui.assert_shows("Triage · 1 of 101 files");
+    assert_eq!(alike(&tui, &sha256(7)), "0", "{}", tui.screen());
+}
+
 #[test]
 fn files_are_alike_whichever_was_stored_first() {
     let tui = TuiHarness::new(options());
@@ -121,12 +142,8 @@ fn files_are_alike_whichever_was_stored_first() {
     tui.assert_shows("Triage · 2 files");
     tui.keys("A Y");
     tui.rest();
-    let shown = tui.shown();
-    let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap();
-    let column = line("alike").split("alike").next().unwrap().chars().count();
     for file in [sha256(0), main_file()] {
-        let alike: String = line(&file.short()).chars().skip(column).take(5).collect();
-        assert_eq!(alike.trim(), "1", "{}", tui.screen());
+        assert_eq!(alike(&tui, &file), "1", "{}", tui.screen());
     }
 }
 

@@ -75,19 +75,19 @@ pub(crate) fn triage(model: &mut Model, files: Option<Vec<Sha256>>) {
     let ticket = list.source.job.ticket();
     model.overlays.put(list);
     let rules = model.rules_or_file();
-    model.emit(ReportJob::Triage(ticket, files, rules));
+    model.emit(ReportJob::Triage(ticket, files, 0, rules));
 }
 
 /// Evaluates a file of the triage again after a response about it; all files after the last one,
 /// as each may be alike to those that came later.
 pub(crate) fn triage_again(model: &mut Model, file: Option<&Sha256>) {
-    let Some(TriagedFiles { rows, job, .. }) = triage_list(model).map(|list| &list.source) else { return };
+    let Some(TriagedFiles { rows, of, job, .. }) = triage_list(model).map(|list| &list.source) else { return };
     let files = rows.iter().map(|row| row.file.clone()).filter(|known| file.is_none_or(|file| file == known));
     let files: Vec<_> = files.collect();
     if !files.is_empty() {
-        let ticket = job.ticket();
+        let (ticket, length) = (job.ticket(), of.unwrap_or(rows.len()));
         let rules = model.rules_or_file();
-        model.emit(ReportJob::Triage(ticket, Some(files), rules));
+        model.emit(ReportJob::Triage(ticket, Some(files), length, rules));
     }
 }
 

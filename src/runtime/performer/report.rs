@@ -47,9 +47,9 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
                 work.send(ReportEvent::AllEvaluated(number, found));
             }
         }
-        ReportJob::Triage(ticket, files, rules) => {
+        ReportJob::Triage(ticket, files, length, rules) => {
             let rules = load_rules(work, rules);
-            let triaged = gateway.map(|gateway| triage_all(gateway, work, &ticket, files, &rules));
+            let triaged = gateway.map(|gateway| triage_all(gateway, work, &ticket, (files, length), &rules));
             if let Some(Err(error)) = triaged {
                 work.send(Message::Notice(error.to_string()));
             }

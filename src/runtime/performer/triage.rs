@@ -41,18 +41,22 @@ pub fn triage(
     }
     let mut artifacts = Vec::new();
     let mut alike = HashSet::new();
+    let mut compared = Ok(());
     // A damaged report is not stored; the next look says so.
     let reports = stored.iter().filter_map(|stored| {
         let report = Report::open(&stored.body().ok()?);
         let origin = ReportOrigin { file: Some(file.clone()), identifier: stored.identifier.clone() };
-        let twins = twins(gateway, &report, &origin, of <= MAX_COMPARED_FILES, cancel).unwrap_or_default();
-        alike.extend(twins.into_iter().filter_map(|twin| twin.holder.file));
+        match twins(gateway, &report, &origin, of <= MAX_COMPARED_FILES, cancel) {
+            Ok(twins) => alike.extend(twins.into_iter().filter_map(|twin| twin.holder.file)),
+            Err(error) => compared = Err(error),
+        }
         // The service may not have what an imported report names.
         let is_named = |artifact: &Artifact| stored.imported.is_none() && artifact.is_beside(&report) == Some(true);
         artifacts.extend(Artifact::ALL.into_iter().filter(is_named).map(|artifact| (artifact, &stored.identifier)));
         Some(report)
     });
     let Ok(mut found) = found.with_reports(reports, rules, cancel) else { return Ok(None) };
+    compared?;
     found.alike = alike.len();
     artifacts.sort();
     for (artifact, identifier) in artifacts {
@@ -72,7 +76,7 @@ pub(super) fn triage_all(
     gateway: &Gateway,
     work: &Task,
     Ticket { number, cancel }: &Ticket,
-    files: Option<Vec<Sha256>>,
+    (files, length): (Option<Vec<Sha256>>, usize),
     rules: &Rules,
 ) -> Result<(), StoreError> {
     let store = &gateway.store;
@@ -84,15 +88,17 @@ pub(super) fn triage_all(
             own.filter_map(|report| report.file).filter(|file| known.insert(file.clone())).collect()
         }
     };
-    work.send(ReportEvent::Triaged(*number, Vec::new(), files.len()));
+    // A file that is evaluated again is compared like the others of its list.
+    let length = length.max(files.len());
+    work.send(ReportEvent::Triaged(*number, Vec::new(), length));
     store.index_values(cancel)?;
     let mut pace = SendPace::default();
     let mut found = Vec::new();
     for (at, file) in files.iter().enumerate() {
-        let Some(triaged) = triage(gateway, (file, files.len()), rules, cancel)? else { return Ok(()) };
+        let Some(triaged) = triage(gateway, (file, length), rules, cancel)? else { return Ok(()) };
         found.push(triaged);
         if at + 1 == files.len() || pace.is_due() {
-            work.send(ReportEvent::Triaged(*number, std::mem::take(&mut found), files.len()));
+            work.send(ReportEvent::Triaged(*number, std::mem::take(&mut found), length));
         }
     }
     Ok(())
