@@ -20,7 +20,13 @@ const MAX_COUNTED: usize = 2_000;
 
 pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), StoreError> {
     let store = &gateway.store;
-    work.send(StoreEvent::Values(match job {
+    let cancel = match &job {
+        ValueJob::Index(_) => Cancel::default(),
+        ValueJob::Count(ticket, ..) | ValueJob::FindTwins(ticket, ..) | ValueJob::FindHolders(ticket, ..) => {
+            ticket.cancel.clone()
+        }
+    };
+    let event = match job {
         ValueJob::Index(file) => {
             match file {
                 Some(file) => {
@@ -30,19 +36,17 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
             }
             ValueEvent::Indexed(store.with_values(|index| index.yields())?)
         }
-        ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
-            let (kinds, values): (Vec<_>, Vec<_>) = values(&report, Some(place), &cancel)
-                .into_iter()
-                .map(|(kind, value)| (kind, (value.hash, value.list)))
-                .unzip();
-            let counted = kinds.into_iter().zip(counts(gateway, &values, &origin.identifier.parts().sandbox)?);
-            let counted = counted.map(|(kind, prevalence)| CountedValue { kind, prevalence });
+        ValueJob::Count(Ticket { number, .. }, report, place, origin) => {
+            let values = values(&report, Some(place), &cancel);
+            let hashes: Vec<_> = values.iter().map(|value| (value.hash, value.list)).collect();
+            let counted = values.iter().zip(counts(gateway, &hashes, &origin.identifier.parts().sandbox)?);
+            let counted = counted.map(|(value, prevalence)| CountedValue { kind: value.label(&report), prevalence });
             ValueEvent::Counted(number, counted.collect())
         }
-        ValueJob::FindTwins(Ticket { number, cancel }, report, origin) => {
+        ValueJob::FindTwins(Ticket { number, .. }, report, origin) => {
             ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, true, &cancel)?)
         }
-        ValueJob::FindHolders(Ticket { number, cancel }, subject, origin) => {
+        ValueJob::FindHolders(Ticket { number, .. }, subject, origin) => {
             let groups = match subject {
                 PivotSubject::Twins(report) => {
                     vec![twin_group(gateway, twins(gateway, &report, &origin, true, &cancel)?)]
@@ -50,13 +54,17 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
                 PivotSubject::Value(kind, value) => vec![group(gateway, kind, value, &origin)?],
                 PivotSubject::Row(report, place) => {
                     let values = values(&report, Some(place), &cancel).into_iter();
-                    let groups = values.map(|(kind, value)| group(gateway, kind, (value.hash, value.list), &origin));
+                    let groups =
+                        values.map(|value| group(gateway, value.label(&report), (value.hash, value.list), &origin));
                     groups.collect::<Result<_, StoreError>>()?
                 }
             };
             ValueEvent::HoldersFound(number, groups)
         }
-    }));
+    };
+    if !cancel.is_cancelled() {
+        work.send(StoreEvent::Values(event));
+    }
     Ok(())
 }
 
@@ -68,15 +76,18 @@ pub(super) fn note_findings(gateway: &Gateway, work: &Task, identifier: &Identif
     yields.into_iter().for_each(|yields| work.send(StoreEvent::Values(ValueEvent::Noted(yields))));
 }
 
-/// The values of a row or of a report, each once, with their kinds.
-fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<(String, ReportValue)> {
+/// The values of a row or of a report, each once; none if it was cancelled.
+fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<ReportValue> {
     let mut known = HashSet::new();
-    let found = report.values_of(place, &StableBuildHasher, cancel).unwrap_or_default();
-    let found = found.into_iter().filter(|value| known.insert(value.hash));
-    found.map(|value| (value.label(report), value)).collect()
+    let mut found = report.values_of(place, &StableBuildHasher, cancel).unwrap_or_default();
+    found.retain(|value| known.insert(value.hash));
+    found
 }
 
 fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
     Handle::current().block_on(gateway.prevalence(values, sandbox))
 }
 
@@ -105,12 +116,15 @@ pub(super) fn twins(
     compares_values: bool,
     cancel: &Cancel,
 ) -> Result<Vec<Twin>, StoreError> {
-    let values_of = |place| values(report, place, cancel).into_iter().map(|(_, value)| value);
     let is_behash = |section: &Section| section.attribute.is_some_and(|known| known.name == "behash");
     let behash = report.index.sections.iter().position(is_behash).map(|section| RowPlace { section, row: 0 });
-    let behash = behash.and_then(|place| values_of(Some(place)).find(|value| value.kind == ValueKind::Row));
-    let values: Vec<_> = if compares_values { values_of(None).collect() } else { Vec::new() };
+    let behash = behash
+        .and_then(|place| values(report, Some(place), cancel).into_iter().find(|value| value.kind == ValueKind::Row));
+    let values = if compares_values { values(report, None, cancel) } else { Vec::new() };
     let behash = behash.map(|value| value.hash);
+    if values.is_empty() && behash.is_none() {
+        return Ok(Vec::new());
+    }
     gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier)))
 }
 
