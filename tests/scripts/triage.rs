@@ -120,19 +120,21 @@ fn an_unread_page_makes_the_price_a_minimum() {
 #[test]
 fn fetched_files_are_compared_at_once() {
     let files = ["aa", "bb"].map(|pair| pair.repeat(32));
-    let answer = |path: &str| {
-        let file = path.split('/').find(|part| part.len() == 64).unwrap_or_default();
-        let list = serde_json::json!({"data": [{
-            "id": format!("{file}_Box-1794474840"),
-            "attributes": {"sandbox_name": "Box", "behash": "5ec8", "tags": ["T"]},
-        }]});
-        ("200 OK", "", list.to_string())
-    };
-    let (cli, service) = (CliHarness::new(), FakeService::new(answer));
-    let set = format!("profiles.lab.{}", service.set);
-    let found = json(&cli.run(&["triage", "--set", &set, "--json", "--fetch=reports", &files[0], &files[1]]));
-    let alike: Vec<_> = found["files"].as_array().unwrap().iter().map(|file| file["alike"].clone()).collect();
-    assert_eq!(alike, [1, 1], "{found}");
+    for (behash, expected) in [("5ec8", 1), ("", 0)] {
+        let answer = move |path: &str| {
+            let file = path.split('/').find(|part| part.len() == 64).unwrap_or_default();
+            let list = serde_json::json!({"data": [{
+                "id": format!("{file}_Box-1794474840"),
+                "attributes": {"sandbox_name": "Box", "behash": behash, "tags": ["T"]},
+            }]});
+            ("200 OK", "", list.to_string())
+        };
+        let (cli, service) = (CliHarness::new(), FakeService::new(answer));
+        let set = format!("profiles.lab.{}", service.set);
+        let found = json(&cli.run(&["triage", "--set", &set, "--json", "--fetch=reports", &files[0], &files[1]]));
+        let alike: Vec<_> = found["files"].as_array().unwrap().iter().map(|file| file["alike"].clone()).collect();
+        assert_eq!(alike, [expected, expected], "{found}");
+    }
 }
 
 #[test]

@@ -118,6 +118,8 @@ pub(super) fn twins(
 ) -> Result<Vec<Twin>, StoreError> {
     let is_behash = |section: &Section| section.attribute.is_some_and(|known| known.name == "behash");
     let behash = report.index.sections.iter().position(is_behash).map(|section| RowPlace { section, row: 0 });
+    // An empty text is that of a sandbox that computed none.
+    let behash = behash.filter(|_| report.values("behash").next().is_some_and(|text| !text.is_empty()));
     let behash = behash
         .and_then(|place| values(report, Some(place), cancel).into_iter().find(|value| value.kind == ValueKind::Row));
     let values = if compares_values { values(report, None, cancel) } else { Vec::new() };
