@@ -1,132 +1,18 @@
-//! Finds rows by text or label: each row's leaves are decoded and matched, in parallel batches. Has
-//! the sets of rows that are found, and the order in which rows are shown.
+//! Finds rows by text or label: each row's leaves are decoded and matched, in parallel batches.
 //!
 //! Field names of a record in the table belong to the format and are not leaves; others are.
 
 use super::index::SectionForm;
 use super::json::{Event, Kind, Raw, Scanner};
-use super::rows::{Label, severity_rank, split_member};
+use super::rows::{Label, split_member};
 use super::work::in_rounds;
-use super::{Cancel, Cancelled, Pane, Report, RowPlace, Section, attack};
+use super::{Cancel, Pane, Report, RowPlace, RowSet, Section};
 use crate::text::Untrusted;
 use regex::bytes::{Regex, RegexBuilder};
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 /// Maximum size of a compiled expression, in bytes.
 const MAX_COMPILED: usize = 2 * 1024 * 1024;
-
-/// A set of rows: for each section of the index its rows in order, four bytes each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RowSet {
-    sections: BTreeMap<usize, Vec<u32>>,
-}
-
-impl RowSet {
-    pub const EMPTY: Self = Self { sections: BTreeMap::new() };
-
-    /// Adds a row if it is missing; rows in the order of a section are appended in constant time.
-    pub fn insert(&mut self, section: usize, row: u32) {
-        let rows = self.sections.entry(section).or_default();
-        if rows.last().is_none_or(|last| *last < row) {
-            rows.push(row);
-        } else if let Err(at) = rows.binary_search(&row) {
-            rows.insert(at, row);
-        }
-    }
-
-    pub fn append(&mut self, section: usize, more: &[u32]) {
-        more.iter().for_each(|row| self.insert(section, *row));
-    }
-
-    pub fn remove(&mut self, section: usize, row: u32) {
-        if let Some(rows) = self.sections.get_mut(&section)
-            && let Ok(at) = rows.binary_search(&row)
-        {
-            rows.remove(at);
-        }
-    }
-
-    pub fn extend(&mut self, other: &Self) {
-        other.sections.iter().for_each(|(section, more)| self.append(*section, more));
-    }
-
-    pub fn rows(&self, section: usize) -> &[u32] {
-        self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    pub fn sections(&self) -> impl Iterator<Item = (usize, &[u32])> {
-        self.sections.iter().map(|(section, rows)| (*section, rows.as_slice()))
-    }
-
-    pub fn contains(&self, section: usize, row: usize) -> bool {
-        u32::try_from(row).is_ok_and(|row| self.rows(section).binary_search(&row).is_ok())
-    }
-
-    pub fn len(&self) -> usize {
-        self.sections.values().map(Vec::len).sum()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.sections.values().all(Vec::is_empty)
-    }
-}
-
-impl FromIterator<(usize, u32)> for RowSet {
-    fn from_iter<I: IntoIterator<Item = (usize, u32)>>(places: I) -> Self {
-        let mut set = Self::default();
-        places.into_iter().for_each(|(section, row)| set.insert(section, row));
-        set
-    }
-}
-
-impl Report {
-    /// Returns a row's sort key: its tactic, then severity; `None` if the report's order stays.
-    pub(crate) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
-        let attribute = self.section(section)?.attribute?;
-        let severity = attribute.severity()?;
-        let bytes = self.row_bytes_of(RowPlace { section, row }).bytes;
-        let technique = self.section(section)?.technique(bytes);
-        let raw = Raw::new(technique.as_deref().unwrap_or(bytes));
-        let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();
-        Some((attribute.is_technique().then(|| attack::rank(&text("id"))), severity_rank(text(severity))))
-    }
-}
-
-/// Sections with sorted rows: techniques by tactic, then by severity, then in the report's order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Order {
-    sections: BTreeMap<usize, Vec<u32>>,
-}
-
-impl Order {
-    /// Sorts a report's sections, without those that have no severity or are sorted already.
-    pub(crate) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
-        let mut order = Self::default();
-        for (number, section) in report.index.sections.iter().enumerate() {
-            cancel.check()?;
-            let ranks = (0..section.len()).map_while(|row| report.rank(number, row));
-            let mut ranked: Vec<_> = ranks.zip(0_u32..).collect();
-            if ranked.is_sorted() {
-                continue;
-            }
-            ranked.sort();
-            let mut positions: Vec<_> = ranked.into_iter().map(|(_, row)| row).zip(0..).collect();
-            positions.sort();
-            order.sections.insert(number, positions.into_iter().map(|(_, position)| position).collect());
-        }
-        Ok(order)
-    }
-
-    pub fn sections(&self) -> impl Iterator<Item = usize> + '_ {
-        self.sections.keys().copied()
-    }
-
-    pub fn position(&self, section: usize, row: usize) -> usize {
-        let found = self.sections.get(&section).and_then(|positions| positions.get(row));
-        found.map_or(row, |position| *position as usize)
-    }
-}
 
 /// How a pattern is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -24,6 +24,7 @@ pub mod indicators;
 pub mod json;
 pub mod note;
 pub mod page;
+mod row_set;
 pub mod rows;
 pub mod rules;
 mod stored;
@@ -33,12 +34,12 @@ pub(crate) mod work;
 pub use analysis::{Analysis, PendingScan};
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
-pub use find::{Order, RowSet};
 pub use identifier::Identifier;
 pub use index::{Index, Indexer, Section};
 pub use indicators::{Indicator, Indicators};
 pub use note::{Item, Note, NoteSubject};
 pub use page::{GroupEntry, GroupPage};
+pub use row_set::{Order, RowSet};
 pub use rows::{Piece, Report, Row, RowPlace};
 pub use stored::{
     Deletion, DeletionTarget, ImportOrigin, RecentFile, Retention, StoredContent, StoredItem, label_owners,
