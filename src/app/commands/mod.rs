@@ -23,6 +23,7 @@ macro_rules! commands {
 }
 
 mod copies;
+mod everywhere;
 mod files;
 mod reports;
 mod scans;
@@ -41,7 +42,7 @@ use crate::report::attributes::title;
 use crate::request::Request;
 
 /// All commands by subject. Of several with the same key, the first enabled one runs.
-pub static COMMANDS: [&[Command]; 2] = [files::COMMANDS, reports::COMMANDS];
+pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
 
 macro_rules! pane {
     ($pane:ident, $name:literal, $key:literal) => {
