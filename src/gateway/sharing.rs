@@ -244,8 +244,8 @@ impl Gateway {
     /// Shares what is stored but not yet shared; returns a message once the team store is silent.
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
-        let _one = self.sharing.lock().await;
-        let mut counts_values = true;
+        let one = self.sharing.lock().await;
+        let mut shared_keys = Vec::new();
         for key in self.store.unshared(&self.service).ok()? {
             if self.state().sending.contains(&key) {
                 continue;
@@ -261,7 +261,7 @@ impl Gateway {
                             added => break added,
                         }
                     };
-                    counts_values = counts_values && (added.is_err() || self.share_values(team, &key).await);
+                    shared_keys.extend(added.is_ok().then(|| key.clone()));
                     added
                 }
                 // It was deleted.
@@ -283,6 +283,8 @@ impl Gateway {
         // What calls cost can wait: responses are free for others once they are shared.
         self.or_logged("calls not shared", self.share_calls(team).await);
         self.or_logged("notes not shared", self.share_notes(team).await);
+        drop(one);
+        self.share_values(team, shared_keys).await;
         None
     }
 

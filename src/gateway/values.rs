@@ -1,6 +1,7 @@
 //! Counts and finds values in stored reports and the team's; shares those of a report.
 
 use super::Gateway;
+use crate::log::Level;
 use crate::prevalence::{Prevalence, ValueHolder};
 use crate::store::StoreError;
 use crate::team::Team;
@@ -9,13 +10,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Gateway {
-    /// Shares the values of a report; returns whether those of the next one are worth a try.
-    pub(super) async fn share_values(&self, team: &Team, key: &[u8]) -> bool {
-        let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.to_vec());
-        let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
-        let Some((of, values)) = found.ok().flatten() else { return true };
-        let added = team.add_values(&self.service, key, &of, &values).await;
-        self.or_logged("values not shared", added.map(|()| true))
+    /// Shares the values of reports that are shared, until the first that cannot be.
+    pub(super) async fn share_values(&self, team: &Team, keys: Vec<Vec<u8>>) {
+        for key in keys {
+            let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.clone());
+            let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
+            let Some((of, values)) = found.ok().flatten() else { continue };
+            if let Err(why) = team.add_values(&self.service, &key, &of, &values).await {
+                self.log.write(Level::Error, "values not shared", &[("why", &why)]);
+                break;
+            }
+        }
     }
 
     /// Counts values as a sandbox sees them, each by its hash and that of its list: among the
