@@ -4,7 +4,7 @@ use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::report::attributes::cut_lists_label;
 use crate::report::find::{MatchOptions, Pattern};
-use crate::runtime::search::{every_report, matching_notes};
+use crate::runtime::search::{matching_notes, search_each};
 use std::ops::ControlFlow;
 
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ impl SearchArgs {
             notes.iter().try_for_each(|group| print(group, None))?;
             searched += reports.len();
             let mut result = Ok(());
-            every_report(&reports, &pattern, usize::MAX, &Cancel::default(), &mut |found| {
+            search_each(&reports, &pattern, usize::MAX, &Cancel::default(), &mut |found| {
                 match found {
                     Ok((found, cut)) => {
                         cut_lists += cut;

@@ -37,6 +37,9 @@ impl From<Cancelled> for io::Error {
     }
 }
 
+/// Stored reports that are read at a time: each may take much memory.
+pub(crate) const CONCURRENT_REPORTS: usize = 2;
+
 /// Works on some items at a time, a thread each; `sink` takes results in order until it has enough.
 pub(crate) fn in_rounds<I: Sync, T: Send>(
     items: &[I],

@@ -7,7 +7,7 @@ use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
 use crate::prevalence::{ReportFigures, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Sha256;
-use crate::report::work::in_rounds;
+use crate::report::work::{CONCURRENT_REPORTS, in_rounds};
 use crate::report::{Body, Cancel, Identifier, Report, RowPlace};
 use std::fs;
 use std::io;
@@ -17,9 +17,6 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Reports that are added to the index in one transaction.
 const BATCH: usize = 32;
-
-/// Reports that are read concurrently.
-const CONCURRENT_REPORTS: usize = 2;
 
 /// Returns the files of the index; the first is the database.
 pub(super) fn value_files(folder: &Path) -> [PathBuf; 3] {

@@ -17,7 +17,7 @@ const EVERY_REPORT: i64 = 1;
 const CUT_SHORT: i64 = crate::report::compare::EVERY_LIST.cast_signed();
 
 /// Files up to which those that have a value are listed.
-const MAX_HOLDERS: i64 = 1000;
+const MAX_FILES: i64 = 1000;
 
 /// Start of the key of a report.
 const REPORT: &[u8] = b"behaviour ";
@@ -100,7 +100,7 @@ impl Team {
     /// more than 1,000 files.
     pub async fn holders(&self, service: &str, hash: u64) -> Result<Vec<ValueHolder>, TeamError> {
         let hash = hash.cast_signed();
-        let parameters: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&hash, Type::INT8), (&MAX_HOLDERS, Type::INT8)];
+        let parameters: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&hash, Type::INT8), (&MAX_FILES, Type::INT8)];
         let rows = self.ask_aside(HOLDERS, &parameters).await?;
         let holder = |row: &Row| -> Result<Option<ValueHolder>, TeamError> {
             let key: &[u8] = row.try_get(0)?;

@@ -7,7 +7,7 @@ use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, SearchScope};
 use crate::report::rows::Label;
-use crate::report::work::in_rounds;
+use crate::report::work::{CONCURRENT_REPORTS, in_rounds};
 use crate::report::{Cancel, Note, NoteSubject, Pane, Piece, Report, Row, RowPlace, RowSet, Section};
 use crate::request::Request;
 use crate::store::{StoreError, StoredReport};
@@ -16,8 +16,6 @@ use std::mem::take;
 use std::ops::ControlFlow;
 
 const SEARCH_THREADS: usize = 2;
-
-const CONCURRENT_REPORTS: usize = 2;
 
 impl Performer {
     pub(super) fn search(&self, job: SearchJob) {
@@ -94,7 +92,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     let mut ended = Ok(());
     let mut pace = SendPace::default();
     let mut hits = matching_notes(notes, pattern, &reports);
-    every_report(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
+    search_each(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
         searched.done += 1;
         match found {
             Ok((found, cut_lists)) => {
@@ -149,7 +147,7 @@ type SearchedReport = (Option<HitGroup>, u64);
 
 /// Searches stored reports concurrently; passes each one's hits in order, at most `most` decoded;
 /// or why it cannot be searched: it is damaged, or another program deleted it.
-pub fn every_report(
+pub fn search_each(
     reports: &[StoredReport],
     pattern: &Pattern,
     most: usize,
