@@ -5,7 +5,7 @@ use super::value_index::{REPORT, ValueIndex, first_key};
 use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, Twin, ValueHolder};
 use crate::report::compare::{EVERY_LIST, ReportValue};
 use crate::report::identifier::Sha256;
-use crate::report::{Identifier, RowPlace};
+use crate::report::{Cancel, Identifier, RowPlace};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
@@ -63,7 +63,7 @@ impl ValueIndex {
         let here = table.sandbox(sandbox);
         let hashes = values.iter().flat_map(|(hash, list)| [*hash, *list]).chain([EVERY_LIST]);
         let mut reports = HashMap::new();
-        each_value(&connection, hashes.collect(), |hash, found| drop(reports.insert(hash, found)))?;
+        each_value(&connection, hashes.collect(), &Cancel::default(), |hash, found| drop(reports.insert(hash, found)))?;
         let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
         let count = |(hash, list): &(u64, u64)| {
             let seen: HashSet<_> = of(*hash).map(|(file, _)| file).collect();
@@ -123,22 +123,23 @@ impl ValueIndex {
     }
 
     /// Returns other files with a report of the same `behash`, or with most of the unusual values
-    /// in the same sandbox; the likest first, each file once.
+    /// in the same sandbox; the likest first, each file once; not all if it is cancelled.
     pub fn twins(
         &self,
         values: &[ReportValue],
         behash: Option<u64>,
         (file, identifier): (Option<&Sha256>, &Identifier),
+        cancel: &Cancel,
     ) -> rusqlite::Result<Vec<Twin>> {
         let connection = self.connection();
         let table = ReportTable::read(&connection)?;
         let own = file.map(Sha256::as_str);
         let mut found = BTreeMap::<i64, (usize, usize, bool)>::new();
-        each_value(&connection, behash.into_iter().collect(), |_, reports| {
+        each_value(&connection, behash.into_iter().collect(), cancel, |_, reports| {
             found.extend(reports.into_iter().map(|id| (id, (0, 0, true))));
         })?;
         if let Some((sandbox, files)) = table.sandbox(&identifier.parts().sandbox) {
-            let (shared, of) = shared(&connection, &table, values, (sandbox, files))?;
+            let (shared, of) = shared(&connection, &table, values, (sandbox, files), cancel)?;
             let is_alike = |shared: usize| shared >= FEWEST_SHARED && shared * 100 >= of * TWIN_PERCENT;
             for (id, shared) in shared.into_iter().filter(|(_, shared)| is_alike(*shared)) {
                 let twin = found.entry(id).or_default();
@@ -162,10 +163,11 @@ impl ValueIndex {
     }
 }
 
-/// Calls `found` for each of these hashes with the reports that have it.
+/// Calls `found` for each of these hashes with the reports that have it; not all if cancelled.
 fn each_value(
     connection: &Connection,
     mut hashes: Vec<u64>,
+    cancel: &Cancel,
     mut found: impl FnMut(u64, Vec<i64>),
 ) -> rusqlite::Result<()> {
     hashes.sort();
@@ -175,7 +177,7 @@ fn each_value(
         let first = wanted.first().map_or(0, |hash| first_key(*hash));
         let mut reports = vec![Vec::new(); wanted.len()];
         let mut rows = select.query([first, first | REPORT, REPORT])?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = rows.next()?.filter(|_| !cancel.is_cancelled()) {
             let id = row.get(0)?;
             let mut all = numbers(row, 1)?;
             for (wanted, reports) in wanted.iter().zip(&mut reports) {
@@ -216,13 +218,14 @@ fn shared(
     table: &ReportTable,
     values: &[ReportValue],
     (sandbox, files): (usize, usize),
+    cancel: &Cancel,
 ) -> rusqlite::Result<(HashMap<i64, usize>, usize)> {
     let mut shared = HashMap::new();
     let mut of = 0;
     // Of two files both may have everything that is usual.
     let most = if files > 2 { (files / 2).max(2) } else { 0 };
     let hashes = values.iter().map(|value| value.hash).take(MAX_VALUES);
-    each_value(connection, hashes.collect(), |_, reports| {
+    each_value(connection, hashes.collect(), cancel, |_, reports| {
         let here: Vec<_> = reports.iter().filter(|id| table.of.get(id).is_some_and(|of| of.1 == sandbox)).collect();
         let distinct: HashSet<_> = here.iter().filter_map(|id| table.of.get(id)).map(|of| of.0).collect();
         if distinct.len() <= most {

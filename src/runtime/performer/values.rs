@@ -127,7 +127,7 @@ pub(super) fn twins(
     if values.is_empty() && behash.is_none() {
         return Ok(Vec::new());
     }
-    gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier)))
+    gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier), cancel))
 }
 
 /// The other reports with a value.

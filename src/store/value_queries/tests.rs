@@ -152,14 +152,17 @@ fn twins_share_what_is_unusual() {
     let own = report(mutexes(7, &family[..14]));
     let index = index(reports);
     let me = holder(7, "Box");
-    let found = index.twins(&values(&own), None, (me.file.as_ref(), &me.identifier)).unwrap();
+    let found = index.twins(&values(&own), None, (me.file.as_ref(), &me.identifier), &Cancel::default()).unwrap();
     assert_eq!(found.iter().map(|twin| twin.holder.file.clone()).collect::<Vec<_>>(), [holder(6, "Box").file]);
     // Each of these is a row and an indicator.
     assert_eq!(found[0].label(), "28 of 40 values that are not usual in this sandbox");
+    let cancel = Cancel::default();
+    cancel.cancel();
+    assert_eq!(index.twins(&values(&own), None, (me.file.as_ref(), &me.identifier), &cancel).unwrap(), []);
     let same = report(json!({"behash": "x"}));
     let behash = values(&same)[0].hash;
     let me = holder(9, "Box");
-    let found = index.twins(&[], Some(behash), (me.file.as_ref(), &me.identifier)).unwrap();
+    let found = index.twins(&[], Some(behash), (me.file.as_ref(), &me.identifier), &Cancel::default()).unwrap();
     assert_eq!(found.iter().map(Twin::label).collect::<Vec<_>>(), ["the same behash"]);
 }
 
