@@ -99,7 +99,8 @@ impl Store {
     fn catch_up(&self, index: &ValueIndex, folder: &str, cancel: Option<&Cancel>) -> rusqlite::Result<()> {
         let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = index.indexed(folder)?;
-        let Ok(names) = self.report_files.names(folder) else { return Ok(()) };
+        let names = self.report_files.names(folder);
+        let names = names.map_err(|why| rusqlite::Error::ToSqlConversionFailure(Box::new(why)))?;
         let reports = names.into_iter().filter(|name| name.contains("/behaviour-"));
         let stamped = reports.filter_map(|name| Some((self.report_files.stamp(&name)?, name)));
         let is_new = |(stamp, name): &(i64, String)| {

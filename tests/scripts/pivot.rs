@@ -69,6 +69,18 @@ fn values_lead_to_the_files_that_have_them() {
 }
 
 #[test]
+fn reports_that_cannot_be_listed_are_an_error() {
+    let (cli, _) = stored();
+    let reports = store(&cli).join("reports");
+    std::fs::rename(&reports, store(&cli).join("away")).unwrap();
+    std::fs::write(&reports, "").unwrap();
+    cli.fails(&["pivot", "c2.example"], 1, &["values.db", "Check the disk"]);
+    // Without the folder nothing is stored.
+    std::fs::remove_file(&reports).unwrap();
+    cli.fails(&["pivot", "c2.example"], 5, &["nothing is stored yet"]);
+}
+
+#[test]
 fn deleted_reports_leave_no_hash_behind() {
     let (cli, [one, _]) = stored();
     let values = Report::of_text("c2.example").values_of(None, &StableBuildHasher, &Cancel::default()).unwrap();
