@@ -57,6 +57,8 @@ async fn versions(client: &Client) -> Result<Option<(i32, i32)>, TeamError> {
 pub(super) async fn init(client: &mut Client) -> Result<i32, TeamError> {
     let transaction = client.transaction().await?;
     transaction.query_typed("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)]).await?;
+    // While a table is waited for, questions before calls wait too.
+    transaction.batch_execute("SET LOCAL lock_timeout = '200ms'").await?;
     let is_there = transaction.query_typed("SELECT to_regclass('behaview.version') IS NOT NULL", &[]).await?;
     let is_there = is_there.first().map(|row| row.try_get(0)).transpose()?.unwrap_or(false);
     let found = if is_there { versions(transaction.client()).await? } else { None };
