@@ -10,7 +10,7 @@ use crate::report::{Body, Identifier, Note};
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall, StoreError};
-use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion};
+use crate::team::{Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, TeamUpload};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -244,8 +244,9 @@ impl Gateway {
     /// Shares what is stored but not yet shared; returns a message once the team store is silent.
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
-        let one = self.sharing.lock().await;
-        let mut shared_keys = Vec::new();
+        let _one = self.sharing.lock().await;
+        let mut upload = team.upload();
+        let mut uncounted = Vec::new();
         for key in self.store.unshared(&self.service).ok()? {
             if self.state().sending.contains(&key) {
                 continue;
@@ -256,12 +257,11 @@ impl Gateway {
                     let is_claimed = self.state().claims.iter().any(|claim| claim.is_for(&key));
                     let mut attempts = if is_claimed { ATTEMPTS } else { 0 };
                     let added = loop {
-                        match team.add(&self.service, &key, received, &bytes).await {
+                        match upload.add(&self.service, &key, received, &bytes).await {
                             Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
                             added => break added,
                         }
                     };
-                    shared_keys.extend(added.is_ok().then(|| key.clone()));
                     added
                 }
                 // It was deleted.
@@ -278,21 +278,20 @@ impl Gateway {
             if let Some(why) = shared.err().filter(TeamError::is_temporary) {
                 return self.team_notice(&why);
             }
-            let _ = self.store.forget_unshared(&self.service, &key);
+            uncounted.push(key);
         }
         // What calls cost can wait: responses are free for others once they are shared.
-        self.or_logged("calls not shared", self.share_calls(team).await);
-        self.or_logged("notes not shared", self.share_notes(team).await);
-        drop(one);
-        self.share_values(team, shared_keys).await;
+        self.or_logged("calls not shared", self.share_calls(&mut upload).await);
+        self.or_logged("notes not shared", self.share_notes(&mut upload).await);
+        self.or_logged("values not shared", self.share_values(&mut upload, uncounted).await);
         None
     }
 
-    async fn share_notes(&self, team: &Team) -> Result<(), String> {
+    async fn share_notes(&self, upload: &mut TeamUpload<'_>) -> Result<(), String> {
         let unshared = self.store.unshared_notes(&self.service, &self.session);
         let (machine, notes) = unshared.map_err(|error| error.to_string())?;
         for (number, note) in notes {
-            let added = team.add_note(&self.service, &machine, number, &note).await;
+            let added = upload.add_note(&self.service, &machine, number, &note).await;
             // One that no database takes would hold back the others.
             if let Some(why) = added.err().filter(|why| !matches!(why, TeamError::TooLarge)) {
                 return Err(why.to_string());
@@ -330,7 +329,7 @@ impl Gateway {
     }
 
     /// Shares the calls of the ledger whose entries have changed.
-    async fn share_calls(&self, team: &Team) -> Result<(), String> {
+    async fn share_calls(&self, upload: &mut TeamUpload<'_>) -> Result<(), String> {
         let unshared = self.store.unshared_calls(self.payer(), &self.session).map_err(|error| error.to_string())?;
         if unshared.calls.is_empty() {
             return Ok(());
@@ -346,7 +345,7 @@ impl Gateway {
             project: projects.get(&entry.session).cloned().unwrap_or_default(),
             file: entry.file.clone().unwrap_or_default(),
         });
-        let added = team.add_calls(&unshared.machine, &self.service, &calls.collect::<Vec<_>>()).await;
+        let added = upload.add_calls(&unshared.machine, &self.service, &calls.collect::<Vec<_>>()).await;
         added.map_err(|error| error.to_string())?;
         self.store.record_shared_calls(&unshared).map_err(|error| error.to_string())
     }

@@ -1,26 +1,28 @@
 //! Counts and finds values in stored reports and the team's; shares those of a report.
 
 use super::Gateway;
-use crate::log::Level;
 use crate::prevalence::{Prevalence, ValueHolder};
 use crate::store::StoreError;
-use crate::team::Team;
+use crate::team::{TeamError, TeamUpload};
 use crate::text::Untrusted;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Gateway {
-    /// Shares the values of reports that are shared, until the first that cannot be.
-    pub(super) async fn share_values(&self, team: &Team, keys: Vec<Vec<u8>>) {
+    /// Shares the values of responses that are shared; after a failure the next ones wait too.
+    pub(super) async fn share_values(&self, upload: &mut TeamUpload<'_>, keys: Vec<Vec<u8>>) -> Result<(), TeamError> {
         for key in keys {
             let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.clone());
             let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
-            let Some((of, values)) = found.ok().flatten() else { continue };
-            if let Err(why) = team.add_values(&self.service, &key, &of, &values).await {
-                self.log.write(Level::Error, "values not shared", &[("why", &why)]);
-                break;
+            if let Some((of, values)) = found.ok().flatten() {
+                match upload.add_values(&self.service, &key, &of, &values).await {
+                    Err(why @ TeamError::Unreachable(_)) => return Err(why),
+                    added => self.or_logged("values not shared", added),
+                }
             }
+            let _ = self.store.forget_unshared(&self.service, &key);
         }
+        Ok(())
     }
 
     /// Counts values as a sandbox sees them, each by its hash and that of its list: among the

@@ -38,6 +38,9 @@ impl TeamError {
     }
 }
 
+/// What a database says whose tables are missing, or older than a question.
+const MISSING: [SqlState; 3] = [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_FUNCTION, SqlState::INVALID_SCHEMA_NAME];
+
 impl From<tokio_postgres::Error> for TeamError {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refusal) = error.as_db_error() else {
@@ -53,9 +56,9 @@ impl From<tokio_postgres::Error> for TeamError {
         let why = visible(refusal.message());
         match refusal.code().code().get(..2) {
             _ if *refusal.code() == SqlState::INSUFFICIENT_PRIVILEGE => Self::Denied(why),
-            _ if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(refusal.code()) => Self::NoSchema,
+            _ if MISSING.contains(refusal.code()) => Self::NoSchema,
             Some("28" | "3D") => Self::Rejected(why),
-            Some("57" | "53" | "08") => Self::Unreachable(why),
+            Some("57" | "55" | "53" | "40" | "08") => Self::Unreachable(why),
             _ => Self::Failed(why),
         }
     }

@@ -1,6 +1,6 @@
 //! What the group spends: each person's calls in one table, and budgets that the lead sets.
 
-use super::{Parameter, Team, TeamError, in_transfer};
+use super::{Parameter, Team, TeamError, TeamUpload, in_transfer};
 use crate::quota::{CallCost, GroupBudget, Period};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -52,14 +52,16 @@ pub struct TeamCall {
     pub saved: u64,
 }
 
-impl Team {
+impl TeamUpload<'_> {
     /// Adds or corrects calls of a machine, in any order and any number of times.
-    pub async fn add_calls(&self, machine: &str, service: &str, calls: &[TeamCall]) -> Result<(), TeamError> {
+    pub async fn add_calls(&mut self, machine: &str, service: &str, calls: &[TeamCall]) -> Result<(), TeamError> {
         let calls = serde_json::to_string(calls).map_err(|why| TeamError::Unusable(why.to_string()))?;
         let parameters: [Parameter<'_>; 3] = [(&machine, Type::TEXT), (&service, Type::TEXT), (&calls, Type::TEXT)];
-        self.execute(ADD_CALLS, &parameters).await.map(drop)
+        self.execute(ADD_CALLS, &parameters).await
     }
+}
 
+impl Team {
     /// What the group spent since a moment, the latest day first; of others only for a lead.
     pub async fn costs(&self, service: &str, since: Timestamp) -> Result<Vec<CallCost>, TeamError> {
         let since = since.as_millisecond();
@@ -84,7 +86,7 @@ impl Team {
     }
 
     /// Counts a call, by its number in the ledger of a machine, as `worst` units until
-    /// [`Self::add_calls`] has its cost; or returns the budgets, one of which does not allow it.
+    /// [`TeamUpload::add_calls`] has its cost; or returns the budgets, one of which does not allow it.
     pub async fn reserve(
         &self,
         service: &str,

@@ -13,11 +13,13 @@ mod error;
 mod ledger;
 mod notes;
 mod schema;
+mod upload;
 mod values;
 
 pub use error::TeamError;
 pub use ledger::TeamCall;
 pub use schema::TeamRole;
+pub use upload::TeamUpload;
 
 use crate::environment::Variables;
 use crate::text::Untrusted;
@@ -46,14 +48,11 @@ const TRANSFER_TIMEOUT: Duration = Duration::from_secs(20);
 /// Interval at which claims are renewed; after three, by the database's clock, they expire.
 const RENEWAL: Duration = Duration::from_secs(5);
 
-/// Bytes of a copy that are read per question.
-const CHUNK: i32 = 4 << 20;
+/// Bytes of a copy that are read per question: another one waits no longer.
+const CHUNK: i32 = 512 << 10;
 
 /// The largest response that is shared, in compressed bytes.
 const MAX_SHARED_BYTES: u64 = 256 << 20;
-
-/// The zstd level of shared bytes.
-const LEVEL: i32 = 3;
 
 /// Start of the label of a copy, by which the ledger knows what the team has saved.
 pub const STORED_BY_TEAM: &str = "stored by the team";
@@ -80,15 +79,12 @@ const RELEASE: &str = "DELETE FROM behaview.claim WHERE service = $1 AND key = s
 
 const CHUNK_OF: &str = "SELECT substring(packed FROM $2 FOR $3) FROM behaview.response WHERE id = $1";
 
-const ADD: &str = "INSERT INTO behaview.response (service, key, received, digest, length, packed)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-
 const STATUS: &str = "SELECT person, count(*), count(*) FILTER (WHERE substring(key FOR 10) = 'behaviour '),
     sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC LIMIT 1000";
 
 /// Responses that are removed in one transaction, with the counts of their values: others are
 /// served between two.
-const BATCH: i64 = 50;
+const BATCH: i64 = 10;
 
 /// The newest response of those that are removed, their number, and their bytes. A sum of sizes is
 /// that of a response and all newer ones.
@@ -296,7 +292,14 @@ impl Team {
     /// Asks what no call waits for, so that neither its answer nor its failure delays a call.
     async fn ask_aside(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
         self.questions.check()?;
-        let asked = async { Ok(self.asides.client(&self.address).await?.query_typed(question, parameters).await?) };
+        let asked = async {
+            let client = self.asides.client(&self.address).await?;
+            match client.query_typed(question, parameters).await.map_err(TeamError::from) {
+                // The tables are older than the question.
+                Err(TeamError::NoSchema) => Ok(Vec::new()),
+                rows => rows,
+            }
+        };
         self.asides.in_time(self.timeout, asked).await
     }
 
@@ -375,28 +378,6 @@ impl Team {
             progress(packed.len() as u64, copy.packed);
         }
         copy.unpack(&packed)
-    }
-
-    /// Adds a response. One that is shared already stays as it is.
-    pub async fn add(&self, service: &str, key: &[u8], received: Timestamp, bytes: &[u8]) -> Result<(), TeamError> {
-        let packed = zstd::encode_all(bytes, LEVEL).map_err(|_| TeamError::Damaged)?;
-        if packed.len() as u64 > MAX_SHARED_BYTES {
-            return Err(TeamError::TooLarge);
-        }
-        let received = received.as_millisecond();
-        let digest = Sha256::digest(bytes).to_vec();
-        let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-        let client =
-            timeout(self.timeout, self.client()).await.map_err(|_| TeamError::Unreachable("late".into()))??;
-        let parameters: [Parameter<'_>; 6] = [
-            (&service, Type::TEXT),
-            (&key, Type::BYTEA),
-            (&received, Type::INT8),
-            (&digest, Type::BYTEA),
-            (&length, Type::INT8),
-            (&packed, Type::BYTEA),
-        ];
-        in_transfer(client.execute_typed(ADD, &parameters)).await.map(drop)
     }
 
     /// Returns what each person has shared, the latest first.

@@ -1,6 +1,6 @@
 //! Notes that colleagues share. Rows are only added, so that no note is overwritten.
 
-use super::{Parameter, Team, TeamError};
+use super::{Parameter, Team, TeamError, TeamUpload};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Item, Note, NoteSubject, note};
 use crate::text::Untrusted;
@@ -25,9 +25,9 @@ const NOTES: &str = "SELECT identifier, attribute, item, file, text, person,
     ) AS latest WHERE octet_length(text) > 0
     ) AS shown WHERE place <= 200 ORDER BY id DESC LIMIT 2000";
 
-impl Team {
+impl TeamUpload<'_> {
     /// Adds a note of this machine, any number of times; one without text deletes the earlier.
-    pub async fn add_note(&self, service: &str, machine: &str, number: i64, note: &Note) -> Result<(), TeamError> {
+    pub async fn add_note(&mut self, service: &str, machine: &str, number: i64, note: &Note) -> Result<(), TeamError> {
         if !is_short(note) {
             return Err(TeamError::TooLarge);
         }
@@ -45,9 +45,11 @@ impl Team {
             (&file, Type::TEXT),
             (&text, Type::BYTEA),
         ];
-        self.execute(ADD_NOTE, &parameters).await.map(drop)
+        self.execute(ADD_NOTE, &parameters).await
     }
+}
 
+impl Team {
     /// Returns the notes on these reports that others have shared, and the user's other machines.
     pub async fn notes(&self, service: &str, machine: &str, reports: &[Identifier]) -> Result<Vec<Note>, TeamError> {
         let identifiers: Vec<_> = reports.iter().map(Identifier::as_bytes).collect();

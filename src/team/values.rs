@@ -1,6 +1,6 @@
 //! The values of shared reports as hashes: in how many of the team's files one is, and who has it.
 
-use super::{Parameter, Team, TeamError, in_transfer, size};
+use super::{Parameter, Team, TeamError, TeamUpload, size};
 use crate::prevalence::{Prevalence, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Identifier;
 use crate::text::Untrusted;
@@ -42,11 +42,10 @@ const PREVALENCE: &str = "SELECT seen.files, every.files, coalesce(here.files, 0
 
 const HOLDERS: &str = "SELECT key, person, received FROM behaview.holders($1, $2, $3)";
 
-impl Team {
+impl TeamUpload<'_> {
     /// Adds the hashes of the values of a report that this user has shared, any number of times.
-    /// Other reports may have to be counted first, so that no question waits for this connection.
     pub async fn add_values(
-        &self,
+        &mut self,
         service: &str,
         key: &[u8],
         of: &ValueHolder,
@@ -66,14 +65,15 @@ impl Team {
             (&hashes, Type::INT8_ARRAY),
             (&received, Type::INT8),
         ];
-        let own = self.address.connect().await?;
-        match in_transfer(own.execute_typed(ADD_VALUES, &parameters)).await {
+        match self.execute(ADD_VALUES, &parameters).await {
             // The tables are older than values.
             Err(TeamError::NoSchema) => Ok(()),
-            added => added.map(drop),
+            added => added,
         }
     }
+}
 
+impl Team {
     /// Counts values among the team's files, each by its hash and that of its list.
     pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, TeamError> {
         let (hashes, lists): (Vec<_>, Vec<_>) =
