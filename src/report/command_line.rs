@@ -1,9 +1,8 @@
 //! Splits command lines into program and arguments, and decodes the texts hidden in them.
 
 use crate::text::Untrusted;
-use base64::Engine;
-use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
 use memchr::memmem::{self, Finder};
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -15,8 +15,7 @@ use crate::app::keys::{
 use crate::app::overlays::{FindingList, IndicatorList, NoteForm, ResponseTree, RowPicker, TextPage};
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
-use crate::app::prevalence;
-use crate::app::{Command, Key, KeyContext, Model, Overlay, ResponseSource, Screen};
+use crate::app::{Command, Key, KeyContext, Model, Overlay, ResponseSource, Screen, prevalence};
 use crate::quota::{Kind, Operation};
 
 /// The steps of the list's columns and of the upper panes' percentage of rows.

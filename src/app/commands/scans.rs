@@ -1,8 +1,7 @@
 //! Commands and events of scans: submitting files, watching scans, deleting files at the service.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
-use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
-use crate::app::scan::{ScanWatch, polls};
+use crate::app::scan::{InspectedFile, ScanWatch, SubmitForm, polls, price_of, unsent};
 use crate::app::spending::{Consent, KeyChoice};
 use crate::app::{Failure, FileJob, List, Model, ResponseSource, StoreJob};
 use crate::quota::Plan;

@@ -22,12 +22,11 @@ use crate::report::attributes::{
     Attribute, FieldRole, IndicatorSource, PROCESS_LIST, RecordField, Sameness, ValueMeaning, ValueShape,
 };
 use crate::report::canonical::{fold, put};
-use crate::report::command_line;
 use crate::report::index::SectionForm;
 use crate::report::indicators::{self, Indicator, Indicators};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::{RowBytes, ValueMember, compact, split_member};
-use crate::report::{ATTRIBUTES, Body, Cancel, Report, RowPlace, Section};
+use crate::report::{ATTRIBUTES, Body, Cancel, Report, RowPlace, Section, command_line};
 use crate::text::{decode_json, last_part};
 use serde_json::{Value, json};
 use std::borrow::Cow;
