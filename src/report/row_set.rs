@@ -7,16 +7,12 @@ use std::collections::BTreeMap;
 
 /// A set of rows: for each section of the index its rows in order, four bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RowSet {
-    sections: BTreeMap<usize, Vec<u32>>,
-}
+pub struct RowSet(BTreeMap<usize, Vec<u32>>);
 
 impl RowSet {
-    pub const EMPTY: Self = Self { sections: BTreeMap::new() };
-
     /// Adds a row if it is missing; rows in the order of a section are appended in constant time.
     pub fn insert(&mut self, section: usize, row: u32) {
-        let rows = self.sections.entry(section).or_default();
+        let rows = self.0.entry(section).or_default();
         if rows.last().is_none_or(|last| *last < row) {
             rows.push(row);
         } else if let Err(at) = rows.binary_search(&row) {
@@ -29,23 +25,19 @@ impl RowSet {
     }
 
     pub fn remove(&mut self, section: usize, row: u32) {
-        if let Some(rows) = self.sections.get_mut(&section)
-            && let Ok(at) = rows.binary_search(&row)
-        {
-            rows.remove(at);
-        }
+        self.0.get_mut(&section).into_iter().for_each(|rows| rows.retain(|other| *other != row));
     }
 
     pub fn extend(&mut self, other: &Self) {
-        other.sections.iter().for_each(|(section, more)| self.append(*section, more));
+        other.0.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
     pub fn rows(&self, section: usize) -> &[u32] {
-        self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
+        self.0.get(&section).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub fn sections(&self) -> impl Iterator<Item = (usize, &[u32])> {
-        self.sections.iter().map(|(section, rows)| (*section, rows.as_slice()))
+        self.0.iter().map(|(section, rows)| (*section, rows.as_slice()))
     }
 
     pub fn contains(&self, section: usize, row: usize) -> bool {
@@ -53,11 +45,11 @@ impl RowSet {
     }
 
     pub fn len(&self) -> usize {
-        self.sections.values().map(Vec::len).sum()
+        self.0.values().map(Vec::len).sum()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.sections.values().all(Vec::is_empty)
+        self.0.values().all(Vec::is_empty)
     }
 }
 
@@ -71,9 +63,7 @@ impl FromIterator<(usize, u32)> for RowSet {
 
 /// Sections with sorted rows: techniques by tactic, then by severity, then in the report's order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Order {
-    sections: BTreeMap<usize, Vec<u32>>,
-}
+pub struct Order(BTreeMap<usize, Vec<u32>>);
 
 impl Order {
     /// Sorts a report's sections, without those that have no severity or are sorted already.
@@ -89,17 +79,17 @@ impl Order {
             ranked.sort();
             let mut positions: Vec<_> = ranked.into_iter().map(|(_, row)| row).zip(0..).collect();
             positions.sort();
-            order.sections.insert(number, positions.into_iter().map(|(_, position)| position).collect());
+            order.0.insert(number, positions.into_iter().map(|(_, position)| position).collect());
         }
         Ok(order)
     }
 
     pub fn sections(&self) -> impl Iterator<Item = usize> + '_ {
-        self.sections.keys().copied()
+        self.0.keys().copied()
     }
 
     pub fn position(&self, section: usize, row: usize) -> usize {
-        let found = self.sections.get(&section).and_then(|positions| positions.get(row));
+        let found = self.0.get(&section).and_then(|positions| positions.get(row));
         found.map_or(row, |position| *position as usize)
     }
 }

@@ -138,7 +138,7 @@ impl PaneState {
     /// Returns the visible rows; `None` for all.
     pub(crate) fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
         let row_filter = Some(&self.row_filter).filter(|row_filter| !row_filter.is_open())?;
-        let mut shown = RowSet::EMPTY;
+        let mut shown = RowSet::default();
         for section in report.sections(pane) {
             match row_filter.rows(section) {
                 Some(rows) => shown.append(section, rows),

@@ -38,7 +38,7 @@ fn a_pane_shows_what_is_found_without_what_is_hidden() {
     state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.found = None);
     assert_eq!(rows(&state, &report, Pane::Registry), ["s0", "s1", "d0", "o0"]);
     assert_eq!(state.scroll.cursor, 3);
-    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.hidden = RowSet::EMPTY);
+    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.hidden = RowSet::default());
     assert_eq!(rows(&state, &report, Pane::Registry), all);
 }
 
