@@ -39,11 +39,9 @@ impl Gateway {
         let is_incident = self.is_incident();
         let worst = quote.price().verdict.units.max;
         match team.reserve(&self.service, (&machine, call.entry), worst, is_incident).await {
-            Ok(over) => {
-                match over.iter().find_map(|budget| budget.exceeded(quote.price().verdict.unit, worst, is_incident)) {
-                    Some(over) => Err(GatewayError::OverBudget(over)),
-                    None => Ok(()),
-                }
+            Ok(budgets) => {
+                let exceeded = |budget: &GroupBudget| budget.exceeded(quote.price().verdict.unit, worst, is_incident);
+                budgets.iter().find_map(exceeded).map_or(Ok(()), |over| Err(GatewayError::OverBudget(over)))
             }
             Err(why) => self.go_on_without(team, why, progress),
         }

@@ -82,10 +82,8 @@ impl Store {
                 let checksum = select.query_row([entry.number], |row| row.get(0))?;
                 Ok((entry, checksum))
             };
-            Ok(UnsharedCalls {
-                machine,
-                calls: entries.into_iter().map(with_checksum).collect::<rusqlite::Result<_>>()?,
-            })
+            let calls = entries.into_iter().map(with_checksum).collect::<rusqlite::Result<_>>()?;
+            Ok(UnsharedCalls { machine, calls })
         })
     }
 

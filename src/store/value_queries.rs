@@ -60,23 +60,21 @@ impl ValueIndex {
     pub fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> rusqlite::Result<Vec<Prevalence>> {
         let connection = self.connection();
         let table = ReportTable::read(&connection)?;
-        let here = table.sandbox(sandbox);
+        let (here, of_sandbox) = table.sandbox(sandbox).unwrap_or((usize::MAX, 0));
         let hashes = values.iter().flat_map(|(hash, list)| [*hash, *list]).chain([EVERY_LIST]);
         let mut reports = HashMap::new();
         each_value(&connection, hashes.collect(), &Cancel::default(), |hash, found| drop(reports.insert(hash, found)))?;
         let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
         let count = |(hash, list): &(u64, u64)| {
             let seen: HashSet<_> = of(*hash).map(|(file, _)| file).collect();
-            let is_here = |sandbox: &usize| here.is_some_and(|(number, _)| number == *sandbox);
-            let seen_here: HashSet<_> =
-                of(*hash).filter(|(_, sandbox)| is_here(sandbox)).map(|(file, _)| file).collect();
+            let seen_here: HashSet<_> = of(*hash).filter(|of| of.1 == here).map(|(file, _)| file).collect();
             let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| file);
             let unlisted: HashSet<_> = perhaps.filter(|file| !seen.contains(file)).collect();
             Prevalence {
                 files: seen.len(),
                 of_files: table.files,
                 in_sandbox: seen_here.len(),
-                of_sandbox: here.map_or(0, |(_, files)| files),
+                of_sandbox,
                 perhaps_unlisted: unlisted.len(),
                 is_of_team: false,
             }
