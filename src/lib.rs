@@ -47,6 +47,7 @@
 //! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
 //! | prevalence | how many stored files have a value; a sandbox's noise is what nearly all have |
 //! | pivot | from a value to the other stored files that have it |
+//! | twin | a stored file that did nearly the same |
 //! | expiration | when the service deletes a private file and its reports |
 //! | group list | what the group has at the service, page by page: private files, analyses |
 //! | artifact | a file that a sandbox recorded beside its report: capture, log, memory dump, page |
@@ -62,7 +63,8 @@
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
-//! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
+//! `prevalence` uses `report` and `text`, `triage` also `request` and `quota`; `app`, `view`,
+//! `runtime` and `cli` show what both find.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
 //! `environment`, `files`, `log` and `text`. `clock`, `environment` and `files` use no other
 //! module; `log` uses `clock`, `files` and `text`.
