@@ -1,7 +1,7 @@
 //! Parses a page of a list: its entries, the reports in it, and the cursor of the next page.
 //!
 //! The list of a file promises identifiers (§4.1), and often contains whole reports; reads both. A
-//! list of the group has private files or analyses.
+//! list of the group has private files or analyses. Has a report's summary and its verdict.
 
 use super::analysis::Progress;
 use super::attributes::Attribute;

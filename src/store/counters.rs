@@ -1,4 +1,4 @@
-//! Stores readings of the service's counters, and settles the ledger's entries by them.
+//! Stores readings of the service's counters, settles the ledger's entries by them; reads entries.
 
 use super::Result;
 use super::ledger::{Payer, entries, integer};

@@ -1,4 +1,4 @@
-//! Rows of list overlays: palette, store, jump targets, indicators, artifacts; and the export text.
+//! Rows of lists: palette, store, triage, group, costs, targets, indicators, artifacts; export form.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::list::{age, price_text, progress, since};
