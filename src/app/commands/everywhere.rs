@@ -15,15 +15,12 @@ use crate::app::spending::Planner;
 use crate::app::{Command, FileJob, Key, KeyContext, Model, ResponseSource, ServiceCall, StoreJob};
 use crate::report::StoredItem;
 
-fn has_stored(model: &Model) -> bool {
-    model.chosen_stored().is_some()
-}
-
-const ANY_STORED: &[Requirement] = &[("something stored", has_stored)];
+const STORED: Requirement = ("something stored", |m| m.chosen_stored().is_some());
+const ANY_STORED: &[Requirement] = &[STORED];
 
 /// Deleting more than the visible rows is disabled while a filter hides some.
 const ALL_SHOWN: &[Requirement] = &[
-    ("something stored", has_stored),
+    STORED,
     ("all rows shown, for it deletes others as well", |m| {
         m.overlays.top_as::<StoredList>().is_some_and(|stored| stored.filter.typed.is_empty())
     }),
