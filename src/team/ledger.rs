@@ -1,12 +1,11 @@
 //! What the group spends: each person's calls in one table, and budgets that the lead sets.
 
-use super::{Parameter, Team, TeamError, TeamUpload, in_transfer};
+use super::{Parameter, Team, TeamError, TeamUpload, in_transfer, rows};
 use crate::quota::{CallCost, GroupBudget, Period};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Adds calls; one that is there already has been settled since.
@@ -102,22 +101,16 @@ impl Team {
             (&worst, Type::INT8),
             (&is_incident, Type::BOOL),
         ];
-        self.rows(RESERVE, &parameters).await
+        self.budgets_by(RESERVE, &parameters).await
     }
 
     /// Returns the budgets of a service, with what the group has spent of each.
     pub async fn budgets(&self, service: &str) -> Result<Vec<GroupBudget>, TeamError> {
-        self.rows(BUDGETS, &[(&service, Type::TEXT)]).await
+        self.budgets_by(BUDGETS, &[(&service, Type::TEXT)]).await
     }
 
-    async fn rows(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<GroupBudget>, TeamError> {
-        let rows = self.in_time(async {
-            match self.client().await?.query_typed(question, parameters).await {
-                // The tables are older than budgets.
-                Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(Vec::new()),
-                rows => Ok(rows?),
-            }
-        });
+    async fn budgets_by(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<GroupBudget>, TeamError> {
+        let rows = self.in_time(async { rows(&*self.client().await?, question, parameters).await });
         rows.await?.iter().map(budget).collect()
     }
 

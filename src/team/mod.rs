@@ -292,14 +292,7 @@ impl Team {
     /// Asks what no call waits for, so that neither its answer nor its failure delays a call.
     async fn ask_aside(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
         self.questions.check()?;
-        let asked = async {
-            let client = self.asides.client(&self.address).await?;
-            match client.query_typed(question, parameters).await.map_err(TeamError::from) {
-                // The tables are older than the question.
-                Err(TeamError::NoSchema) => Ok(Vec::new()),
-                rows => rows,
-            }
-        };
+        let asked = async { rows(&*self.asides.client(&self.address).await?, question, parameters).await };
         self.asides.in_time(self.timeout, asked).await
     }
 
@@ -479,6 +472,14 @@ impl Team {
 }
 
 type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// Returns the rows of an answer; none if the tables are older than the question.
+async fn rows(client: &Client, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
+    match client.query_typed(question, parameters).await.map_err(TeamError::from) {
+        Err(TeamError::NoSchema) => Ok(Vec::new()),
+        rows => rows,
+    }
+}
 
 async fn find(client: &Client, question: TeamQuestion<'_>) -> Result<Option<TeamCopy>, TeamError> {
     let parameters: [Parameter<'_>; 3] =
