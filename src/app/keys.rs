@@ -34,14 +34,13 @@ impl fmt::Display for Key {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown key; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …")]
-pub struct UnknownKey;
+const UNKNOWN_KEY: &str =
+    "unknown key; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …";
 
 impl FromStr for Key {
-    type Err = UnknownKey;
+    type Err = &'static str;
 
-    fn from_str(name: &str) -> Result<Self, UnknownKey> {
+    fn from_str(name: &str) -> Result<Self, &'static str> {
         let is_it = |key: &Self| matches!(key, Self::Named(known) if *known == name);
         if let Some(key) = NAMED_KEYS.into_iter().find(is_it) {
             return Ok(key);
@@ -58,7 +57,7 @@ impl FromStr for Key {
         let mut characters = rest.chars();
         match (characters.next(), characters.next()) {
             (Some(c), None) if !c.is_control() => Ok(with(c)),
-            _ => Err(UnknownKey),
+            _ => Err(UNKNOWN_KEY),
         }
     }
 }
@@ -244,41 +243,19 @@ pub struct Keymap {
     changed: BTreeMap<&'static str, Vec<Key>>,
 }
 
-/// A command's keys in the config.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyChange<'a> {
-    pub command: &'a str,
-    pub keys: Vec<&'a str>,
-}
-
-/// A change of keys in the config that was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyChangeError {
-    /// The index of the change.
-    pub change: usize,
-    pub message: String,
-}
-
 impl Keymap {
-    /// Applies the config's changes; names every unknown command, unknown key and clash.
-    pub fn read(changes: &[KeyChange<'_>]) -> Result<Self, Vec<KeyChangeError>> {
+    /// Applies the config's changes, commands with their keys; returns the mistakes by command.
+    pub fn read<'a>(changes: &[(&'a str, Vec<&str>)]) -> Result<Self, Vec<(&'a str, String)>> {
         let mut map = Self::default();
         let mut mistakes = Vec::new();
-        let mut named = Vec::new();
-        for (number, change) in changes.iter().enumerate() {
-            match read(change) {
-                Ok((command, keys)) => {
-                    map.changed.insert(command.name, keys);
-                    named.push((number, command));
-                }
-                Err(message) => mistakes.push(KeyChangeError { change: number, message }),
+        for (name, keys) in changes {
+            match read(name, keys) {
+                Ok((command, keys)) => _ = map.changed.insert(command.name, keys),
+                Err(message) => mistakes.push((*name, message)),
             }
         }
-        let clash = |(change, command): (usize, &'static Command)| {
-            map.clash(command).map(|message| KeyChangeError { change, message })
-        };
-        mistakes.extend(named.into_iter().filter_map(clash));
-        mistakes.sort_by_key(|mistake| mistake.change);
+        let named = changes.iter().filter(|(name, _)| map.changed.contains_key(name));
+        mistakes.extend(named.filter_map(|(name, _)| Some((*name, map.clash(Command::named(name)?)?))));
         if mistakes.is_empty() { Ok(map) } else { Err(mistakes) }
     }
 
@@ -322,14 +299,14 @@ fn meet(one: &Command, other: &Command, key: Key) -> Option<KeyContext> {
     one.contexts.each().find(|place| other.contexts.contains(*place) && !place.types(key))
 }
 
-fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> {
-    let unknown = || match nearest(change.command, Command::all().map(|command| command.name)) {
-        None => format!("unknown command `{}`; see `behaview keys`", change.command),
-        Some(near) => format!("unknown command `{}`; perhaps {near}", change.command),
+fn read(name: &str, keys: &[&str]) -> Result<(&'static Command, Vec<Key>), String> {
+    let unknown = || match nearest(name, Command::all().map(|command| command.name)) {
+        None => format!("unknown command `{name}`; see `behaview keys`"),
+        Some(near) => format!("unknown command `{name}`; perhaps {near}"),
     };
-    let command = Command::named(change.command).ok_or_else(unknown)?;
+    let command = Command::named(name).ok_or_else(unknown)?;
     let key = |name: &&str| name.parse::<Key>().map_err(|error| format!("`{name}`: {error}"));
-    let mut keys: Vec<Key> = change.keys.iter().filter(|name| **name != NONE).map(key).collect::<Result<_, _>>()?;
+    let mut keys: Vec<Key> = keys.iter().filter(|name| **name != NONE).map(key).collect::<Result<_, _>>()?;
     let mut seen = HashSet::new();
     keys.retain(|key| seen.insert(*key));
     Ok((command, keys))
@@ -412,14 +389,12 @@ mod tests_names {
 mod tests {
     use super::*;
 
-    fn read(changes: &[(&str, &[&str])]) -> Result<Keymap, Vec<KeyChangeError>> {
-        let changes: Vec<_> =
-            changes.iter().map(|(command, keys)| KeyChange { command, keys: keys.to_vec() }).collect();
-        Keymap::read(&changes)
+    fn read<'a>(changes: &[(&'a str, &[&str])]) -> Result<Keymap, Vec<(&'a str, String)>> {
+        Keymap::read(&changes.iter().map(|(command, keys)| (*command, keys.to_vec())).collect::<Vec<_>>())
     }
 
     fn mistake(changes: &[(&str, &[&str])]) -> String {
-        read(changes).unwrap_err().into_iter().map(|found| format!("{}: {}\n", found.change, found.message)).collect()
+        read(changes).unwrap_err().into_iter().map(|(command, message)| format!("{command}: {message}\n")).collect()
     }
 
     #[test]
@@ -441,9 +416,9 @@ mod tests {
     #[test]
     fn each_invalid_binding_is_reported() {
         let all = mistake(&[("zooom", &["x"]), ("zoom", &["hyper-x"]), ("refetch", &["R"])]);
-        assert!(all.contains("0: unknown command `zooom`; perhaps zoom"), "{all}");
-        assert!(all.contains("1: `hyper-x`: unknown key"), "{all}");
-        assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
+        assert!(all.contains("zooom: unknown command `zooom`; perhaps zoom"), "{all}");
+        assert!(all.contains("zoom: `hyper-x`: unknown key"), "{all}");
+        assert!(all.contains("refetch: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
         assert!(mistake(&[("confirm", &["x"])]).contains("each confirmation shows"));
         assert!(mistake(&[("apply-filter", &["x"])]).contains("typed as a letter"));

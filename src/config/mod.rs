@@ -5,7 +5,6 @@ mod layers;
 pub use layers::{ConfigProblem, EffectiveSetting, SETTINGS, Setting, SettingOrigin, TEMPLATE};
 
 use crate::app::Keymap;
-use crate::app::keys::KeyChange;
 use crate::app::scan::PollPace;
 use crate::environment::{Variables, variable};
 use crate::files;
@@ -273,18 +272,17 @@ impl Config {
 
     /// Returns changed keys, or mistakes by command, without values, which may be secrets.
     fn read_keys(&self) -> Result<Keymap, Vec<(String, String)>> {
-        let changes: Vec<_> =
-            self.keys.iter().map(|(command, keys)| KeyChange { command, keys: keys.each() }).collect();
+        let changes: Vec<_> = self.keys.iter().map(|(command, keys)| (command.as_str(), keys.each())).collect();
         Keymap::read(&changes).map_err(|mistakes| {
-            let problems = mistakes.into_iter().filter_map(|mistake| {
-                let KeyChange { command, keys } = changes.get(mistake.change)?;
-                // Only quotes from the file are masked; the other text is the program's own.
-                let message = std::iter::once(command).chain(keys).fold(mistake.message, |message, written| {
+            // Only quotes from the file are masked; the other text is the program's own.
+            let mask = |(command, message): (&str, String)| {
+                let keys = self.keys.get(command).map(KeyNames::each).unwrap_or_default();
+                let message = std::iter::once(command).chain(keys).fold(message, |message, written| {
                     message.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
                 });
-                Some(((*command).to_owned(), message))
-            });
-            problems.collect()
+                (command.to_owned(), message)
+            };
+            mistakes.into_iter().map(mask).collect()
         })
     }
 

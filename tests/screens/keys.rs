@@ -2,7 +2,6 @@
 
 use crate::harness::{TuiHarness, file, main_file, options};
 use crate::screen;
-use behaview::app::keys::KeyChange;
 use behaview::app::{Command, Key, KeyContext, Keymap, Overlay, TerminalEvent};
 use behaview::demo::{Demo, ListContent, Options};
 
@@ -119,9 +118,8 @@ fn disabled_command_explains_itself() {
 }
 
 fn map(changes: &[(&str, &str)]) -> Keymap {
-    let changes: Vec<_> =
-        changes.iter().map(|(command, keys)| KeyChange { command, keys: keys.split(' ').collect() }).collect();
-    Keymap::read(&changes).unwrap()
+    Keymap::read(&changes.iter().map(|(command, keys)| (*command, keys.split(' ').collect())).collect::<Vec<_>>())
+        .unwrap()
 }
 
 #[test]
