@@ -343,7 +343,6 @@ impl StartScreen {
         self.recent.iter().filter(move |recent| recent.reports > 0 && Some(&recent.file) != shown)
     }
 
-    /// Returns the name of a recent file.
     pub fn name_of(&self, file: &Sha256) -> Option<&Untrusted> {
         self.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
     }

@@ -89,7 +89,6 @@ impl Size {
     }
 }
 
-/// Input of the terminal.
 #[derive(Debug)]
 pub enum TerminalEvent {
     /// A key whose price was on the screen.

@@ -58,7 +58,6 @@ pub struct Options {
     pub licence: bool,
     /// Delay of every response after its call was counted.
     pub delay: Duration,
-    /// Limits of the user.
     pub user_limits: PeriodAmounts,
     /// Limits of the group, shared by all its members (§8.1).
     pub group_limits: PeriodAmounts,
@@ -177,7 +176,6 @@ impl Demo {
         self.service.state().hooks.push(hook);
     }
 
-    /// Removes every hook.
     pub fn remove_hooks(&self) {
         self.service.state().hooks.clear();
     }

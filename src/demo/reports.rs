@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-/// A file of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoFile {
     /// The SHA-256 that identifies the file: the hash of its title.

@@ -132,7 +132,6 @@ pub struct Summary {
 pub struct Format {
     /// Name on the command line.
     pub name: &'static str,
-    /// File extension.
     pub extension: &'static str,
     reach: FormatReach,
     /// A short description.

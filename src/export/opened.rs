@@ -5,10 +5,8 @@ use super::{Export, ExportSource, Part};
 use crate::report::attributes::ValueMeaning;
 use crate::report::indicators::{ITSELF, Kind, MergedIndicator, Merger, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
-use crate::report::page::ReportSummary;
-use crate::report::page::SampleVerdict;
-use crate::report::rows::ValueMember;
-use crate::report::rows::{Record, leaves};
+use crate::report::page::{ReportSummary, SampleVerdict};
+use crate::report::rows::{Record, ValueMember, leaves};
 use crate::report::rules::{Marks, Rule, Severity};
 use crate::report::tree::Parents;
 use crate::report::{

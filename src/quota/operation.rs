@@ -173,7 +173,6 @@ enum Value {
 /// Declares the options: name, value, the numbers that it sets, description.
 macro_rules! options {
     ($($name:literal $value:ident ($($number:ident)*) $about:literal;)*) => {
-        /// Every option.
         pub static OPTIONS: &[Choice] = &[$(Choice {
             name: $name,
             about: $about,

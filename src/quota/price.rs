@@ -210,7 +210,6 @@ names! {
     }
 }
 
-/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was never sent.

@@ -24,7 +24,6 @@ pub(crate) const LARGEST_UNPACKED: u64 = 1 << 30;
 /// Maximum size, in bytes, of a value strictly validated as JSON, which takes longer than reading.
 const LARGEST_CHECKED: usize = 16 << 20;
 
-/// A report of a document.
 #[derive(Debug, Clone)]
 pub struct FoundReport {
     pub identifier: Option<Identifier>,
@@ -102,7 +101,6 @@ fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Body {
     Body::in_memory(text.into_bytes())
 }
 
-/// One value of a document.
 #[derive(Debug)]
 pub struct DocumentValue {
     pub body: Body,

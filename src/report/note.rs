@@ -50,7 +50,6 @@ impl Note {
     }
 }
 
-/// The subject of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NoteSubject {
     pub identifier: Identifier,
@@ -70,7 +69,6 @@ pub struct Item {
 }
 
 impl Item {
-    /// Returns the item of an attribute with this text.
     pub fn new(attribute: Untrusted, text: &[u8]) -> Self {
         Self { attribute, text: Untrusted::from(distinctive_part(text)) }
     }
@@ -81,7 +79,6 @@ fn distinctive_part(text: &[u8]) -> &[u8] {
 }
 
 impl NoteSubject {
-    /// Returns a report as a whole.
     pub fn report(identifier: Identifier) -> Self {
         Self { identifier, item: None }
     }

@@ -95,7 +95,6 @@ impl<'a> Envelope<'a> {
 /// Summary of a report in a list.
 #[derive(Debug, Default)]
 pub struct ReportSummary {
-    /// The name of the sandbox.
     pub sandbox: Option<Untrusted>,
     /// When it ran, in seconds since 1970, for identifiers without a time.
     pub ran: Option<i64>,

@@ -21,7 +21,6 @@ pub struct RecentFile {
     pub expires: Option<Timestamp>,
 }
 
-/// An item in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredItem {
     /// The service that sent it. Imports have a value of their own; notes alone have an empty one.
@@ -64,7 +63,6 @@ pub fn label_owners<'a>(things: impl IntoIterator<Item = &'a StoredItem>) -> Str
     }
 }
 
-/// What a stored item is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StoredContent {
     Report(Identifier),
@@ -133,7 +131,6 @@ impl StoredItem {
     }
 }
 
-/// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeletionTarget {
     /// A report with its artifacts that a service sent, or an imported one, or notes alone.

@@ -11,7 +11,6 @@ use std::thread;
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(pub(crate) Arc<AtomicBool>);
 
-/// The work was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;

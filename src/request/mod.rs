@@ -20,7 +20,6 @@ use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A request to the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Request {
     /// One behaviour report (specification §4.1).

@@ -57,7 +57,6 @@ pub struct ApiError {
     pub has_licence: bool,
 }
 
-/// The kind of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiErrorKind {
     /// 401: the key is missing, wrong, or its user not active.

@@ -39,7 +39,6 @@ pub struct Profile {
     pub proxy: Option<String>,
     /// Certificates (PEM) that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Timeout of the connection.
     pub connect_timeout_s: u64,
     /// Maximum silence of the service before and within a response.
     pub timeout_s: u64,

@@ -111,7 +111,6 @@ const RESERVED_TITLE_COLUMNS: usize = 33;
 const MAX_DETAIL_ROWS: u16 = 4;
 const RESERVED_START_ROWS: u16 = 6;
 
-/// Draws the model into an empty buffer.
 pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     let buffer = &mut Canvas::new(buffer, look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };

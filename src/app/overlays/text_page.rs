@@ -482,7 +482,6 @@ impl Model {
     }
 }
 
-/// A topic of the manual.
 #[derive(Debug)]
 pub struct Topic {
     pub name: &'static str,

@@ -281,7 +281,6 @@ pub struct ReportValue {
     pub list: u64,
 }
 
-/// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueKind {
     /// What a row is about.

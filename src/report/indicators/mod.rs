@@ -123,7 +123,6 @@ impl Indicator {
     }
 }
 
-/// The indicators of one report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indicators {
     found: Vec<Indicator>,

@@ -38,7 +38,6 @@ pub struct Report {
     pub registry: ValueMember,
 }
 
-/// A row's place in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RowPlace {
     pub section: usize,
