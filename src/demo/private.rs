@@ -141,29 +141,6 @@ fn file_object(file: &PrivateFile, context: &Context) -> Value {
     object
 }
 
-/// Merges a file's reports that are strict JSON: lists are joined, of scalars the first counts.
-pub(super) fn summary(id: &str, context: &mut Context) -> DemoResult {
-    let sha256 = &sha256(id)?;
-    let mut summary = Map::new();
-    for report in &find_file(sha256, context)?.reports {
-        let attributes: Map<String, Value> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
-        for (name, value) in attributes {
-            match (summary.get_mut(&name), value) {
-                (Some(Value::Array(items)), Value::Array(more)) => {
-                    for item in more {
-                        if !items.contains(&item) {
-                            items.push(item);
-                        }
-                    }
-                }
-                (None, value) => drop(summary.insert(name, value)),
-                _ => {}
-            }
-        }
-    }
-    Ok(DemoResponse::json(json!({ "data": summary }).to_string()))
-}
-
 /// Returns the state of an embedded file's analysis, which never changes.
 fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };

@@ -256,7 +256,6 @@ routes! {
     Artifact, private::artifact, "private_file_behaviour_artifacts": "GET" "v3/private/file_behaviours/{}/html|pcap|evtx|memdump";
     List, private::list, "private_file_related": "GET" "v3/private/files/{}/behaviours";
     Identifiers, private::identifiers, "private_file_relationships": "GET" "v3/private/files/{}/relationships/behaviours";
-    Summary, private::summary, "private_file_behaviour_summary": "GET" "v3/private/files/{}/behaviour_summary";
     PrivateAnalyses, private::analyses, "private_file_analyses": "GET" "v3/private/files/{}/analyses";
     UploadUrl, private::upload_url, "private_file_upload_url": "GET" "v3/private/files/upload_url";
     PrivateFile, private::file, "private_files": "GET" "v3/private/files/{}";

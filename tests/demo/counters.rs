@@ -32,12 +32,11 @@ async fn private_calls_cost_one_each() {
         format!("{}?limit=1", list_path(&dropper)),
         format!("/private/files/{dropper}/relationships/behaviours"),
         format!("/private/files/{dropper}"),
-        format!("/private/files/{dropper}/behaviour_summary"),
     ] {
         assert_eq!(cost(&visit, &path).await, 1, "{path}");
     }
     let used = visit.demo.used();
-    assert_eq!((used.user.daily, used.group.daily), (6, 12_480 + 6));
+    assert_eq!((used.user.daily, used.group.daily), (5, 12_480 + 5));
 }
 
 #[tokio::test]

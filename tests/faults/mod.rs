@@ -152,9 +152,7 @@ fn stranger_to(call: &ReceivedCall<'_>) -> String {
     let part = |before: &str| target.split_once(before).map(|(_, rest)| rest.split(['/', '?']).next().unwrap());
     let (old, new) = match call.endpoint {
         Endpoint::Behaviour | Endpoint::Artifact => (part("/file_behaviours/"), report_of(private).replace(' ', "%20")),
-        Endpoint::PrivateFile | Endpoint::Summary | Endpoint::List | Endpoint::Identifiers => {
-            (part("/private/files/"), file(private))
-        }
+        Endpoint::PrivateFile | Endpoint::List | Endpoint::Identifiers => (part("/private/files/"), file(private)),
         Endpoint::FileAnalyses if target.contains("/files/analyses/") => (part("/files/analyses/"), public),
         Endpoint::File | Endpoint::FileAnalyses => (part("/files/"), public),
         Endpoint::Analysis => (part("/analyses/"), format!("{}-1793606400", &public[..32])),
