@@ -103,8 +103,8 @@ impl Dialogue {
             let kind = if notice.is_problem { "problem" } else { "note" };
             format!("{kind}: {}", notice.text)
         }));
-        lines.push(format!("keys: {}", view::keys(model)));
-        let balances = view::balances(model);
+        let [keys, balances] = view::bar(model);
+        lines.push(format!("keys: {keys}"));
         if balances != self.balances {
             lines.push(format!("quota: {balances}"));
             self.balances = balances;

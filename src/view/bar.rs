@@ -11,11 +11,6 @@ use crate::app::{Area, Key, KeyContext, Model};
 use crate::quota::{Holder, Period, SpentUnits, Unit, in_units};
 use crate::text::{ColumnWidth, thousands};
 
-pub(super) fn text(pieces: &[StyledText]) -> String {
-    let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
-    text.trim().replace('│', ";")
-}
-
 /// The last rank and the maximum number of main free keys: prices do not displace them.
 const MAIN_KEYS: (u8, usize) = (4, 6);
 

@@ -48,12 +48,10 @@ pub fn lines(model: &Model) -> Vec<String> {
     lines
 }
 
-pub fn keys(model: &Model) -> String {
-    bar::text(&bar::keys(model, usize::MAX))
-}
-
-pub fn balances(model: &Model) -> String {
-    bar::text(&bar::left(model, usize::MAX))
+/// Returns the bar as text: the keys, and the remaining quota.
+pub fn bar(model: &Model) -> [String; 2] {
+    let text = |pieces: Vec<StyledText>| pieces.into_iter().map(|(text, _)| text).collect::<String>();
+    [bar::keys, bar::left].map(|part| text(part(model, usize::MAX)).trim().replace('│', ";"))
 }
 
 /// Returns a row inside a frame: whether it is chosen, its number, its text.
@@ -240,7 +238,10 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
                 layout.panes.iter().partition(|(pane, _)| model.focused() == Some(*pane));
             for panes in [others, focused] {
                 panes.iter().for_each(|(pane, area)| pane::draw(buffer, *area, *pane, open, model));
-                panes.iter().for_each(|(pane, area)| pane::draw_scroll_mark(buffer, *area, *pane, open, model));
+                for (pane, area) in panes {
+                    let state = model.pane_state(pane);
+                    buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
+                }
             }
         }
         None => draw_without_report(buffer, layout, model),

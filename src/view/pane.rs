@@ -73,11 +73,6 @@ pub(super) fn severity_tint(severity: Severity) -> Role {
     }
 }
 
-pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
-    let state = model.pane_state(pane);
-    buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
-}
-
 /// Returns the full text of the row under the cursor, with severity and rule; cut at `columns`.
 pub(super) fn row_text(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
