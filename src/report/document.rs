@@ -219,21 +219,18 @@ fn is_page(body: &Body) -> Option<bool> {
 impl DocumentValue {
     /// Returns reports, and the others' errors; any other value is a report with pane "Other".
     pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
-        if !self.is_page && read_until_known(&self.body).is_behaviour() {
-            return (vec![self.whole()], self.problem().into_iter().collect());
-        }
+        let is_report = !self.is_page && read_until_known(&self.body).is_behaviour();
         let mut search = Search { value: self, found: Vec::new(), errors: Vec::new() };
-        let raw = Raw::new(self.body.get(..LARGEST).unwrap_or(&self.body));
-        search.enter(raw, 0);
-        if search.found.is_empty() && !self.is_page && !self.is_cut && search.errors.is_empty() {
-            return (vec![self.whole()], self.problem().into_iter().collect());
+        if !is_report {
+            search.enter(Raw::new(self.body.get(..LARGEST).unwrap_or(&self.body)), 0);
         }
-        if search.found.is_empty() && search.errors.is_empty() {
-            search.errors.push(self.without_reports());
-        } else if search.errors.is_empty() {
-            search.errors.extend(self.problem());
+        let Search { mut found, mut errors, .. } = search;
+        if errors.is_empty() {
+            let is_empty = found.is_empty() && !is_report && (self.is_page || self.is_cut);
+            errors.extend(if is_empty { Some(self.without_reports()) } else { self.problem() });
+            found.extend((found.is_empty() && !is_empty).then(|| self.whole()));
         }
-        (search.found, search.errors)
+        (found, errors)
     }
 
     fn problem(&self) -> Option<DocumentError> {
