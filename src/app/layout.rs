@@ -155,7 +155,7 @@ pub struct Layout {
     pub message: Area,
     pub bar: Area,
     /// Borders that can be dragged, with their cells.
-    edges: Vec<(Edge, Area)>,
+    pub(crate) edges: Vec<(Edge, Area)>,
 }
 
 impl Area {
@@ -299,10 +299,6 @@ impl Layout {
         self.beside_list = below;
         self.panes.extend(view.pane.or(view.group.first().map(|need| need.pane)).map(|pane| (pane, below)));
         self
-    }
-
-    pub(crate) fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
-        self.edges.iter().find(|(_, cells)| cells.contains(x, y)).map(|(edge, _)| *edge)
     }
 
     /// Returns a pane's area; `None` if it is not on the screen.

@@ -246,7 +246,8 @@ fn write_plain_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Resul
             last = Some(pane);
         }
         let (indent, level) = row.indent(|parent| process(opened, pane, parent));
-        let rule = row.rule.map(plain_mark).unwrap_or_default();
+        let label = |rule: &Rule| Untrusted::from(rule.label()).visible().disarmed();
+        let rule = row.rule.map(|rule| format!("  ({}: {})", rule.severity.name(), label(rule))).unwrap_or_default();
         let note = row.note.map(|note| format!("  ({})", note_text(note))).unwrap_or_default();
         writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(row.place)))?;
         decoded(&row.record).iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
@@ -262,11 +263,6 @@ fn heading(opened: &OpenedReport<'_>) -> String {
     let ran = ran.map(|ran| ran.strftime(" · ran %Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default();
     let file = parts.file.map(|file| format!(" · {}", file.as_str())).unwrap_or_default();
     format!("# {}{ran}{file}", parts.sandbox.visible().disarmed())
-}
-
-fn plain_mark(rule: &Rule) -> String {
-    let label = Untrusted::from(rule.label()).visible().disarmed();
-    format!("  ({}: {label})", rule.severity.name())
 }
 
 fn note_text(note: &Note) -> String {

@@ -249,18 +249,14 @@ impl Choice {
             _ if value.is_empty() => return Err(format!("{} takes a value", self.label())),
             Value::Count(set) => set(numbers, number(value)?),
             Value::Counts(set) => set(numbers, sum(value)?),
-            Value::Response(set) => set(numbers, is_yes(value)?),
+            Value::Response(set) => match value {
+                "yes" => set(numbers, true),
+                "no" => set(numbers, false),
+                _ => return Err(format!("{value} is neither yes nor no")),
+            },
             Value::File => {}
         }
         Ok(())
-    }
-}
-
-fn is_yes(word: &str) -> Result<bool, String> {
-    match word {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err(format!("{word} is neither yes nor no")),
     }
 }
 

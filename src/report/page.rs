@@ -332,11 +332,7 @@ pub struct GroupEntry {
 }
 
 impl GroupPage {
-    /// Parses a page.
-    ///
-    /// # Errors
-    ///
-    /// The body is not a list, or was cut short.
+    /// Parses a page; an error if the body is not a list, or was cut short.
     pub fn of(body: &Body) -> Result<Self, PageError> {
         let document = Raw::new(body);
         let list = list_in(document)?;

@@ -171,11 +171,7 @@ names! {
 }
 
 impl ScanOption {
-    /// Returns typed text as it is sent.
-    ///
-    /// # Errors
-    ///
-    /// The text is no value of the option.
+    /// Returns typed text as it is sent, or why it is no value of the option.
     pub fn parse(self, typed: &str) -> Result<String, String> {
         let plain = typed.trim();
         let within = |range: RangeInclusive<u16>| plain.parse().is_ok_and(|number| range.contains(&number));
@@ -238,11 +234,7 @@ impl Submission {
 }
 
 impl ScanOptions {
-    /// Sets an option to typed text; an empty text leaves it to the installation.
-    ///
-    /// # Errors
-    ///
-    /// The text is no value of the option.
+    /// Sets an option to typed text, if it is a value of it; an empty text leaves it to the installation.
     pub fn set(&mut self, option: ScanOption, typed: &str) -> Result<(), String> {
         match option {
             ScanOption::Password => self.password = Password::new(typed.to_owned()),

@@ -5,7 +5,6 @@ use crate::app::spending::{Consent, KeyChoice};
 use crate::app::{Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, Note, NoteSubject, Notes};
-use crate::report::rows::Line;
 use crate::report::{Deletion, DeletionTarget, Retention, RowPlace, StoredContent, StoredItem, label_owners};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
@@ -305,12 +304,6 @@ impl Model {
 
     pub(crate) fn note_target(&self) -> Option<RowPlace> {
         self.files.current_row().map(|(_, place)| place)
-    }
-
-    pub(crate) fn note_line(&self) -> Option<Line> {
-        let (_, about) = self.noted()?;
-        let value = Some(self.notes.on(&about)?.text.clone());
-        Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
     pub(crate) fn write_note(&mut self) {

@@ -1,6 +1,7 @@
 //! Pages of text: prices, ledger, counters, process timeline, settings, the manual, which is
 //! Markdown that is readable as plain text; the details of a row; a response as a folding tree.
 
+use crate::app::overlays::stored::MARK;
 use crate::app::overlays::{OverlayScreen, RowWindow};
 use crate::app::panes::moving::scrolled;
 use crate::app::panes::{FoldStep, Move, Scroll, facts};
@@ -477,7 +478,9 @@ impl Model {
         let remarks = self.reasons(place).into_iter().chain(self.values.remarks(place));
         let remarks = remarks.chain(lines.iter().filter_map(blanks)).collect();
         let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
-        let lines = lines.chain(self.note_line()).collect();
+        let note = self.noted().and_then(|(_, about)| Some(self.notes.on(&about)?.text.clone()));
+        let note = note.map(|note| Line { depth: 0, name: Some(format!("{MARK} note").into()), value: Some(note) });
+        let lines = lines.chain(note).collect();
         self.overlays.put(Detail::new(title, lines, remarks));
     }
 }

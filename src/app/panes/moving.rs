@@ -281,7 +281,7 @@ impl Model {
         if self.screen == Screen::Start {
             return;
         }
-        self.dragged = self.layout().edge_at(at.x, at.y);
+        self.dragged = self.layout().edges.iter().find(|(_, cells)| cells.contains(at.x, at.y)).map(|(edge, _)| *edge);
         if self.dragged.is_none() {
             self.choose_at(at);
         }

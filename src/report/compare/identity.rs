@@ -326,7 +326,8 @@ impl Report {
             let is_meant = only.is_none_or(|place| place.section == number);
             let rule = is_meant.then(|| EqualityRule::of(section, self.registry, keys)).flatten();
             let Some(rule) = rule else { continue };
-            let data = member_of_data(section).filter(|_| self.registry != ValueMember::Name);
+            let data = sources(section).iter().find(|source| source.meaning == ValueMeaning::Data);
+            let data = data.map(|source| source.member).filter(|_| self.registry != ValueMember::Name);
             let mut add = |row: RowBytes<'_>| {
                 let bytes = rule.bytes_of(&row);
                 let mut push = |kind, hash| found.push(ReportValue { hash, place: row.place, kind, list: rule.kind });
@@ -397,10 +398,6 @@ pub const EVERY_LIST: u64 = 0;
 
 fn sources(section: &Section) -> &'static [IndicatorSource] {
     section.attribute.map_or(&[], |known| known.holds.as_slice())
-}
-
-fn member_of_data(section: &Section) -> Option<&'static str> {
-    sources(section).iter().find(|source| source.meaning == ValueMeaning::Data).map(|source| source.member)
 }
 
 /// Returns the kinds of indicators that a member may name.

@@ -93,8 +93,10 @@ fn urls(text: &str) -> Vec<Range<usize>> {
         let before = text.get(..colon)?;
         let after = text.get(colon..)?;
         let start = scheme_start(before)?;
+        let scheme = before.get(start..)?;
         // Programs of Windows take either slash after a scheme of the web.
-        let is_url = after.starts_with("://") || after.starts_with(r":\\") && is_of_the_web(before.get(start..)?);
+        let is_of_the_web = || SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        let is_url = after.starts_with("://") || after.starts_with(r":\\") && is_of_the_web();
         is_url.then_some(start)
     });
     let starts: Vec<usize> = starts.collect();
@@ -111,10 +113,6 @@ fn urls(text: &str) -> Vec<Range<usize>> {
         *start..end
     });
     ranges.collect()
-}
-
-fn is_of_the_web(scheme: &str) -> bool {
-    SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Returns the start of the scheme that ends here; other letters may precede a known one.

@@ -63,7 +63,8 @@ pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, len
         return record_pieces(Raw::new(&technique), fields, length);
     }
     if matches!(section.form, SectionForm::Object | SectionForm::Loose) {
-        return member_pieces(bytes, length);
+        let (name, value) = split_member(bytes);
+        return vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(length.value(value))];
     }
     let raw = Raw::new(bytes);
     match shape {
@@ -154,12 +155,6 @@ fn before(pieces: &mut Vec<Piece>, field: &RecordField) -> &'static str {
         return "]:";
     }
     field.before
-}
-
-/// `name: value` of an object that is not a record.
-fn member_pieces(bytes: &[u8], length: RowLength) -> Vec<Piece> {
-    let (name, value) = split_member(bytes);
-    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(length.value(value))]
 }
 
 const PREFIX: &[u8] = b"IMPACT_SEVERITY_";

@@ -93,9 +93,7 @@ pub struct Rule {
     near: Vec<String>,
     #[serde(default)]
     unless_runs: Vec<String>,
-    #[serde(default)]
     regex: Option<Expression>,
-    #[serde(default)]
     unless: Option<Expression>,
     #[serde(default)]
     many: usize,
@@ -114,9 +112,7 @@ struct Expression {
 }
 
 impl Expression {
-    /// # Errors
-    ///
-    /// The error of the expression; [`Rule::check`] has refused such a rule.
+    /// Compiles it, or returns its error; [`Rule::check`] has refused such a rule.
     fn regex(&self) -> Result<&Regex, String> {
         let compile = || RegexBuilder::new(&self.source).case_insensitive(true).build();
         let compiled = self.compiled.get_or_init(|| compile().map_err(|error| error.to_string()));
