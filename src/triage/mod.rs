@@ -50,6 +50,8 @@ pub struct TriagedFile {
     pub stored: usize,
     /// Number of sandboxes that stored list pages name; `None` if no page is stored.
     pub listed: Option<usize>,
+    /// Number of sandboxes on all pages, if the service gives it.
+    total: Option<usize>,
     /// Whether further sandboxes may be on pages that are not stored.
     pub more: bool,
     /// Number of rules that match, by severity.
@@ -85,6 +87,7 @@ impl TriagedFile {
             labels: BTreeSet::new(),
             stored: 0,
             listed: (!pages.is_empty()).then_some(listed.len()),
+            total: pages.iter().rev().find_map(|page| page.end.count).and_then(|total| total.try_into().ok()),
             more: !is_complete,
             high: 0,
             medium: 0,
@@ -130,7 +133,8 @@ impl TriagedFile {
         Ok(self)
     }
 
-    /// Whether more may be missing: a page to be requested may name any number of reports.
+    /// Whether more may be missing: a page to be requested may name any number of reports, and a
+    /// total tells no number of pages, as each may have fewer entries than are asked for.
     pub fn is_open(&self) -> bool {
         self.missing.iter().any(|request| matches!(request, Request::Behaviours { .. }))
     }
@@ -169,11 +173,12 @@ impl TriagedFile {
 
     /// How many sandboxes are stored, of those that the list names.
     fn sandboxes_label(&self) -> String {
-        let more = if self.more { AT_LEAST } else { "" };
+        let total = self.total.filter(|total| self.more && Some(*total) > self.listed);
+        let more = if self.more && total.is_none() { AT_LEAST } else { "" };
         // An imported report is in no list.
-        match (self.stored, self.listed) {
+        match (self.stored, total.or(self.listed)) {
             (0, Some(0)) => "no report yet".to_owned(),
-            (stored, Some(listed)) => format!("{stored} of {}{more}", listed.max(stored)),
+            (stored, Some(all)) => format!("{stored} of {}{more}", all.max(stored)),
             (0, None) if self.unavailable.is_some() => "unavailable".to_owned(),
             (stored, None) => format!("{stored} of ?"),
         }
