@@ -102,7 +102,13 @@ fn stored_files_are_ranked_and_returned_to() {
     assert_eq!(chosen(&tui), before);
     tui.keys("/ c 0 0 7 enter");
     tui.assert_shows("Triage · 1 of 10 files");
-    tui.keys("esc esc S q q q");
+    tui.keys("esc esc");
+    tui.open(&sha256(3));
+    tui.keys("#");
+    tui.assert_shows("Triage · 10 files");
+    tui.keys("esc");
+    tui.assert_gone("Triage · ");
+    tui.keys("f S q q q");
     tui.assert_shows("10 of 10 reports · 1 list, perhaps cut by the service");
     assert_eq!(tui.paid_calls(), 0);
 }

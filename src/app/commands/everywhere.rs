@@ -85,9 +85,9 @@ commands! {
             let is_here = |line: &StoredItem| line.service == m.service.id || line.imported.is_some();
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         })] => Local(Model::open_stored);
-    "triage" [key('#')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
+    "triage" [key('#')] "triage", 6, KeyContexts::of(&[KeyContext::Start, KeyContext::List, KeyContext::Pane, KeyContext::Picker]),
         "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
-        if &[("the start screen, the list of what is stored or that of the group, and a service", |m| {
+        if &[("no open list but that of what is stored or of the group, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
         })] => Local(|m| triage::triage(m, group::shown_files(m)));
     "open-triaged" [ENTER] "open file", 1, PICKER,
