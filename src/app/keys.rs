@@ -139,7 +139,7 @@ key_contexts! {
     /// A line of a form with options instead of text.
     Choice as CHOICE, Bound, "on a choice of a form";
     Confirm as CONFIRM, Bound, "in a confirmation";
-    Picker as PICKER, Bound, "in an overlay list";
+    Picker as PICKER, Bound, "in a list over the screen";
     /// Findings, indicators, or rows to go to.
     Rows as ROWS, Bound, "in a list of rows";
     Finder, Seek, "while a search is typed";
