@@ -160,6 +160,7 @@ fn pasted_files_are_requested_for_one_total() {
     tui.session.take(TerminalEvent::Paste(format!("{unknown} {} {}", main_file(), file("Parcel"))));
     tui.rest();
     tui.assert_shows("Triage · 3 files · missing: at least 3 requests");
+    tui.assert_shows("3 requests: A fetch missing");
     tui.keys("A");
     tui.assert_shows("To be requested: 3 lists, for 3 requests.");
     tui.keys("y");

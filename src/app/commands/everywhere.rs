@@ -95,7 +95,7 @@ commands! {
         if &[("a file of the triage", |m| {
             m.overlays.top_as::<TriageList>().is_some_and(|list| list.chosen().is_some())
         })] => Local(triage::open_triaged);
-    "fetch-triaged" [key('A')] "request missing", 2, PICKER,
+    "fetch-triaged" [key('A')] "fetch missing", 2, PICKER,
         "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
         if &[("a triage with something to request, and no other requests in sequence", |m| {
             m.calls.batch().is_none() && !triage::cheapest(m).is_empty()
