@@ -18,11 +18,15 @@ const MAX_CELL: usize = 60;
 /// Maximum number of files in one run: each takes a look into the store.
 const MAX_FILES: usize = 10_000;
 
+/// The hashes are only optional with `--within`, which clap would show as optional throughout.
+const USAGE: &str = "behaview triage [OPTIONS] <SHA256>...
+       behaview triage [OPTIONS] --within <AGE> [SHA256]...";
+
 #[derive(Debug, Args)]
-#[command(after_help = examples("triage"))]
+#[command(after_help = examples("triage"), override_usage = USAGE)]
 pub(super) struct TriageArgs {
     /// SHA-256 of privately scanned files, or files of any text with hashes; - for standard input
-    #[arg(required_unless_present = "within", value_name = "SHA256")]
+    #[arg(value_name = "SHA256")]
     what: Vec<OsString>,
     /// Only files that the service deletes within this time, such as 3d; without a hash, all that
     /// are known to
@@ -83,6 +87,10 @@ struct TriageRow<'a> {
 impl TriageArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let named = if self.what.is_empty() { None } else { Some(read_hashes(&self.what)?) };
+        if named.is_none() && self.within.is_none() {
+            let all = "behaview store list --json | behaview triage -";
+            fail!(Usage, "name files: SHA-256, a text with them, - or --within AGE; all stored ones: {all}");
+        }
         let setup = setup(common, self.spending)?;
         let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
         let files = self.files(named, &expirations, setup.gateway.now())?;

@@ -2,6 +2,7 @@
 
 use crate::harness::{CliHarness, FakeService, errors, json, main_file, piped, text};
 use serde_json::Value;
+use std::collections::HashSet;
 
 const UNKNOWN: &str = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
 
@@ -47,6 +48,11 @@ fn a_ticket_is_ranked_for_one_total() {
     let csv = text(&cli.run(&["triage", "--offline", "--format", "csv", ticket]));
     assert!(csv.starts_with("\"file\",\"verdict\"") && csv.lines().count() == 4, "{csv}");
     assert_eq!(cli.run(&["triage", "no hash"]).status.code(), Some(2));
+    cli.fails(&["triage"], 2, &["or --within AGE; all stored ones: behaview store list --json | behaview triage -"]);
+    let stored = text(&cli.run(&["store", "list", "--json"]));
+    let all = json(&piped(&mut cli.command(&["triage", "--offline", "--json", "-"]), stored));
+    let all: HashSet<_> = all["files"].as_array().unwrap().iter().map(|file| file["file"].to_string()).collect();
+    assert_eq!(all, HashSet::from([main.as_str(), document].map(|file| format!("\"{file}\""))));
 }
 
 #[test]
