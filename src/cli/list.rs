@@ -423,7 +423,7 @@ impl FilesArgs {
             ]
         });
         print_text(&table(
-            ["file", "name", "-type", ">-size", "-analysed (UTC)", "expires", "status", ">reports"],
+            ["file", "--name", "---type", ">---size", "---analysed (UTC)", "expires", "-status", ">--reports"],
             cells,
         ))
     }

@@ -252,10 +252,11 @@ impl TriageOutput<'_> {
 
     fn print_table(&self) -> Result<()> {
         let heading = HEADINGS.map(|name| match name {
-            "labels" => "-labels",
-            "artifacts" => "-artifacts",
+            "labels" => "--labels",
+            "artifacts" => "--artifacts",
             "high" => ">high",
             "medium" => ">medium",
+            "findings" => "-findings",
             "alike" => ">alike",
             name => name,
         });

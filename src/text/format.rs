@@ -166,11 +166,13 @@ pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
 const READABLE: usize = 20;
 
 /// Formats a table of escaped cells in at most `columns` columns; wraps wide cells. A heading with
-/// `>` aligns to the right. Empty columns are left out. If the others do not fit, those with `-`
-/// are left out too, the last first, and returned.
+/// `>` aligns to the right. If not all fit, empty columns are left out; then those with `-`, those
+/// with most of them first and of these the last, which are returned.
 pub fn table(heading: &[&str], rows: Vec<Vec<String>>, columns: usize) -> (String, Vec<String>) {
-    let [is_right, is_spare] =
-        ['>', '-'].map(|sign| heading.iter().map(|cell| cell.contains(sign)).collect::<Vec<_>>());
+    let [right, mut spare] =
+        ['>', '-'].map(|sign| heading.iter().map(|cell| cell.matches(sign).count()).collect::<Vec<_>>());
+    let is_empty = |at| rows.iter().all(|row| row.get(at).is_none_or(String::is_empty));
+    (0..).zip(&mut spare).filter(|(at, _)| is_empty(*at)).for_each(|(_, spare)| *spare = usize::MAX);
     let heading: Vec<_> = heading.iter().map(|cell| cell.trim_start_matches(['-', '>']).to_owned()).collect();
     let rows: Vec<_> = std::iter::once(heading.clone()).chain(rows).collect();
     let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
@@ -190,19 +192,20 @@ pub fn table(heading: &[&str], rows: Vec<Vec<String>>, columns: usize) -> (Strin
     let mut widths = widest(&|cell| width(cell));
     let mut left_out = Vec::new();
     while shrunk(widths.clone(), &readable).is_none() {
-        let mut columns = widths.iter_mut().zip(&heading).zip(&is_spare);
-        let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && **is_spare) else { break };
+        let columns = widths.iter_mut().zip(&heading).zip(&spare);
+        let spare = columns.filter(|((wide, _), spare)| **wide > 0 && **spare > 0);
+        let Some(((wide, name), spare)) = spare.max_by_key(|(_, spare)| **spare) else { break };
         *wide = 0;
-        left_out.insert(0, name.clone());
+        left_out.splice(..0, (*spare < usize::MAX).then(|| name.clone()));
     }
     // Breaks words if nothing else is enough.
     let [broken, narrow] = [READABLE, 4].map(|least| words.iter().map(|word| least.min(*word)).collect::<Vec<_>>());
     let all = [&readable, &words, &broken, &narrow];
     let widths = all.into_iter().find_map(|least| shrunk(widths.clone(), least)).unwrap_or(widths);
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).zip(&is_right).filter(|((_, wide), _)| **wide > 0);
+        let cells = row.iter().zip(&widths).zip(&right).filter(|((_, wide), _)| **wide > 0);
         let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };
-        let cells: Vec<_> = cells.map(|((cell, wide), is_right)| (wrap(cell, *wide), *wide, *is_right)).collect();
+        let cells: Vec<_> = cells.map(|((cell, wide), right)| (wrap(cell, *wide), *wide, *right > 0)).collect();
         let line = |at: usize| {
             let padded = cells.iter().map(|(rows, wide, is_right)| {
                 let cell = rows.get(at).map_or("", String::as_str);
@@ -277,5 +280,10 @@ mod row_tests {
         let shown = |columns| table(&["x", ">y"], vec![vec!["a longer".into(), "indivisible".into()]], columns).0;
         assert_eq!(shown(19), format!("x{:17}y\na{:7}indivisible\nlonger\n", "", ""));
         assert!(shown(12).lines().all(|line| line.width() <= 12), "{}", shown(12));
+        let hash = "ab".repeat(32);
+        let row = [hash.as_str(), "name", "type", "status"].map(str::to_owned).to_vec();
+        let (shown, left_out) = table(&["file", "-name", "--type", "-status"], vec![row], 72);
+        assert!(shown.contains(&format!("{hash}  name\n")), "{shown}");
+        assert_eq!(left_out, ["status", "type"], "the least important ones first, then the last");
     }
 }

@@ -32,6 +32,8 @@ fn a_list_on_a_terminal_is_a_table() {
         (40, &["list", &queued.sha256], "No sandbox has reported yet. behaview\nwatch polls until one has.\n"),
         (80, &["quota"], "The group's limits are those of "),
         (80, &["doctor", "--online"], "ok  clock     as the service's"),
+        (80, &["triage", &file.sha256, &queued.sha256], "57874b32…938c  malicious  "),
+        (80, &["files"], &format!("{}  in ", file.sha256)),
         (80, &["ledger"], "(no room for: operation, counters; --json has it)"),
         (80, &["store"], "(no room for: on disk, id; --json has it)"),
         (80, &["cost", "plan", "private-behaviours", "v2-file-report 9", "--balances"], "fits  about "),
