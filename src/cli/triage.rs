@@ -256,7 +256,7 @@ impl TriageOutput<'_> {
             "artifacts" => "--artifacts",
             "high" => ">high",
             "medium" => ">medium",
-            "findings" => "-findings",
+            "top rules" => "-top rules",
             "alike" => ">alike",
             name => name,
         });
@@ -308,7 +308,7 @@ impl TriageOutput<'_> {
         for cells in self.cells() {
             let mut headings = HEADINGS.into_iter();
             text += &row(cells.map(|cell| match headings.next() {
-                Some("file" | "labels" | "findings") if !cell.is_empty() => markdown::cell(&cell),
+                Some("file" | "labels" | "top rules") if !cell.is_empty() => markdown::cell(&cell),
                 _ => cell.visible().to_string(),
             }));
         }

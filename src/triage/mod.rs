@@ -27,7 +27,7 @@ pub const HEADINGS: [&str; 11] = [
     "artifacts",
     "high",
     "medium",
-    "findings",
+    "top rules",
     "alike",
     "missing",
 ];

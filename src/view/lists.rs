@@ -120,8 +120,9 @@ impl DrawList for TriagedFiles {
     fn text_below(list: &TriageList, model: &Model) -> Option<StyledText> {
         let file = list.chosen()?;
         let name = model.start.name_of(&file.file).cloned();
-        let findings = file.top.iter().map(|finding| Untrusted::from(finding.as_str()));
-        let parts = name.into_iter().chain(file.labels.clone()).chain(findings).map(|text| text.visible_cut(MAX_CELL));
+        let counts = [(file.high, "high rule"), (file.medium, "medium rule")].into_iter().filter(|(n, _)| *n > 0);
+        let rules = counts.map(|(n, what)| count(n as u64, what)).chain(file.top.iter().cloned()).map(Untrusted::from);
+        let parts = name.into_iter().chain(file.labels.clone()).chain(rules).map(|text| text.visible_cut(MAX_CELL));
         let parts = parts.map(|part| part.to_string()).chain(file.unavailable.clone());
         Some((parts.collect::<Vec<_>>().join(" · "), Role::Detail))
     }
