@@ -29,7 +29,7 @@ pub(super) struct TriageArgs {
     #[arg(value_name = "SHA256")]
     what: Vec<OsString>,
     /// Only files that the service deletes within this time, such as 3d; without a hash, all that
-    /// are known to
+    /// are known to. What is missing counts artifacts too
     #[arg(long, value_name = "AGE", value_parser = super::store::age)]
     within: Option<SignedDuration>,
     /// Request what is missing: the list of each file without one, every listed report, or
@@ -242,6 +242,11 @@ impl TriageOutput<'_> {
         json!({"files": self.rows.iter().map(row).collect::<Vec<_>>(), "missing_totals": self.price.totals()})
     }
 
+    /// Returns [`HEADINGS`]; the last one says whether artifacts are counted.
+    fn headings(&self) -> [&'static str; 11] {
+        HEADINGS.map(|name| if name == "missing" && self.has_artifacts { "missing with artifacts" } else { name })
+    }
+
     /// Returns the cells of [`HEADINGS`], uncut.
     fn cells(&self) -> impl Iterator<Item = [Untrusted; 11]> {
         self.rows.iter().map(|TriageRow { file, expires, price, is_open, .. }| {
@@ -251,7 +256,7 @@ impl TriageOutput<'_> {
     }
 
     fn print_table(&self) -> Result<()> {
-        let heading = HEADINGS.map(|name| match name {
+        let heading = self.headings().map(|name| match name {
             "labels" => "--labels",
             "artifacts" => "--artifacts",
             "high" => ">high",
@@ -289,12 +294,13 @@ impl TriageOutput<'_> {
             lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
         };
         let least = if self.rows.iter().any(|row| row.is_open) { "at least " } else { "" };
-        format!("{files}; what is missing costs {least}{} in all: {next}.{unavailable}", self.price)
+        let what = if self.has_artifacts { "what is missing with artifacts" } else { "what is missing" };
+        format!("{files}; {what} costs {least}{} in all: {next}.{unavailable}", self.price)
     }
 
     fn print_csv(&self) -> Result<()> {
         let mut out = Vec::new();
-        csv::line(&mut out, HEADINGS)?;
+        csv::line(&mut out, self.headings())?;
         for cells in self.cells() {
             csv::line(&mut out, cells.each_ref().map(csv::cell))?;
         }
@@ -304,7 +310,7 @@ impl TriageOutput<'_> {
     /// Writes a table with outside text in code spans, and so never markup or a link.
     fn markdown(&self) -> String {
         let row = |cells: [String; 11]| format!("| {} |\n", cells.join(" | "));
-        let mut text = row(HEADINGS.map(str::to_owned)) + "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
+        let mut text = row(self.headings().map(str::to_owned)) + "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
         for cells in self.cells() {
             let mut headings = HEADINGS.into_iter();
             text += &row(cells.map(|cell| match headings.next() {

@@ -161,7 +161,8 @@ fn what_expires_soon_is_saved_for_its_price() {
     let paid = cli.paid();
     let stored = cli.run(&["triage", "--within", "28d", &main]);
     assert!(text(&stored).contains("3 html, 2 pcap, 1 evtx, 1 memdump"), "{stored:?}");
-    assert!(text(&stored).contains("costs 7 requests in all: --fetch=artifacts requests it"), "{stored:?}");
+    let price = "what is missing with artifacts costs 7 requests in all: --fetch=artifacts requests it";
+    assert!(text(&stored).contains("missing with artifacts\n") && text(&stored).contains(price), "{stored:?}");
     for (scope, price) in [("--fetch=artifacts", "7 requests"), ("--fetch=captures", "6 requests")] {
         let dry = cli.run(&["triage", scope, "--dry-run", &main]);
         assert!(text(&dry).contains(price) && cli.paid() == paid, "{dry:?}");
