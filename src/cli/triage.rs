@@ -18,12 +18,8 @@ const MAX_CELL: usize = 60;
 /// Maximum number of files in one run: each takes a look into the store.
 const MAX_FILES: usize = 10_000;
 
-/// The hashes are only optional with `--within`, which clap would show as optional throughout.
-const USAGE: &str = "behaview triage [OPTIONS] <SHA256>...
-       behaview triage [OPTIONS] --within <AGE> [SHA256]...";
-
 #[derive(Debug, Args)]
-#[command(after_help = examples("triage"), override_usage = USAGE)]
+#[command(after_help = examples("triage"))]
 pub(super) struct TriageArgs {
     /// SHA-256 of privately scanned files, or files of any text with hashes; - for standard input
     #[arg(value_name = "SHA256")]
@@ -86,11 +82,7 @@ struct TriageRow<'a> {
 
 impl TriageArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let named = if self.what.is_empty() { None } else { Some(read_hashes(&self.what)?) };
-        if named.is_none() && self.within.is_none() {
-            let all = "behaview store list --json | behaview triage -";
-            fail!(Usage, "name files: SHA-256, a text with them, - or --within AGE; all stored ones: {all}");
-        }
+        let named = if self.what.is_empty() && self.within.is_some() { None } else { Some(read_hashes(&self.what)?) };
         let setup = setup(common, self.spending)?;
         let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
         let files = self.files(named, &expirations, setup.gateway.now())?;
@@ -209,7 +201,7 @@ fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
         warn(format!("left out {words}: private files are known by their SHA-256 alone"));
     }
     match found.len() {
-        0 => fail!(Usage, "no SHA-256 is named, 64 hexadecimal digits: the only hash of private files"),
+        0 => fail!(Usage, "name a SHA-256, - or --within; all stored: behaview store list --json | behaview triage -"),
         all if all > MAX_FILES => {
             fail!(Usage, "{} files are more than {}", thousands(all as u64), thousands(MAX_FILES as u64))
         }
@@ -294,8 +286,7 @@ impl TriageOutput<'_> {
             lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
         };
         let least = if self.rows.iter().any(|row| row.is_open) { "at least " } else { "" };
-        let what = if self.has_artifacts { "what is missing with artifacts" } else { "what is missing" };
-        format!("{files}; {what} costs {least}{} in all: {next}.{unavailable}", self.price)
+        format!("{files}; what is missing costs {least}{} in all: {next}.{unavailable}", self.price)
     }
 
     fn print_csv(&self) -> Result<()> {

@@ -50,7 +50,7 @@ pub struct TriagedFile {
     pub stored: usize,
     /// Number of sandboxes that stored list pages name; `None` if no page is stored.
     pub listed: Option<usize>,
-    /// Number of sandboxes on all pages, if the service gives it.
+    /// Number of sandboxes on all pages, if the service gives it; it tells no number of pages.
     total: Option<usize>,
     /// Whether further sandboxes may be on pages that are not stored.
     pub more: bool,
@@ -133,8 +133,7 @@ impl TriagedFile {
         Ok(self)
     }
 
-    /// Whether more may be missing: a page to be requested may name any number of reports, and a
-    /// total tells no number of pages, as each may have fewer entries than are asked for.
+    /// Whether more may be missing: a page to be requested may name any number of reports.
     pub fn is_open(&self) -> bool {
         self.missing.iter().any(|request| matches!(request, Request::Behaviours { .. }))
     }

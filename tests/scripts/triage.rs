@@ -48,7 +48,7 @@ fn a_ticket_is_ranked_for_one_total() {
     let csv = text(&cli.run(&["triage", "--offline", "--format", "csv", ticket]));
     assert!(csv.starts_with("\"file\",\"verdict\"") && csv.lines().count() == 4, "{csv}");
     assert_eq!(cli.run(&["triage", "no hash"]).status.code(), Some(2));
-    cli.fails(&["triage"], 2, &["or --within AGE; all stored ones: behaview store list --json | behaview triage -"]);
+    cli.fails(&["triage"], 2, &["- or --within; all stored: behaview store list --json | behaview triage -"]);
     let stored = text(&cli.run(&["store", "list", "--json"]));
     let all = json(&piped(&mut cli.command(&["triage", "--offline", "--json", "-"]), stored));
     let all: HashSet<_> = all["files"].as_array().unwrap().iter().map(|file| file["file"].to_string()).collect();
@@ -161,7 +161,7 @@ fn what_expires_soon_is_saved_for_its_price() {
     let paid = cli.paid();
     let stored = cli.run(&["triage", "--within", "28d", &main]);
     assert!(text(&stored).contains("3 html, 2 pcap, 1 evtx, 1 memdump"), "{stored:?}");
-    let price = "what is missing with artifacts costs 7 requests in all: --fetch=artifacts requests it";
+    let price = "what is missing costs 7 requests in all: --fetch=artifacts requests it";
     assert!(text(&stored).contains("missing with artifacts\n") && text(&stored).contains(price), "{stored:?}");
     for (scope, price) in [("--fetch=artifacts", "7 requests"), ("--fetch=captures", "6 requests")] {
         let dry = cli.run(&["triage", scope, "--dry-run", &main]);

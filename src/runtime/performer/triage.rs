@@ -88,7 +88,6 @@ pub(super) fn triage_all(
             own.filter_map(|report| report.file).filter(|file| known.insert(file.clone())).collect()
         }
     };
-    // A file that is evaluated again is compared like the others of its list.
     let length = length.max(files.len());
     work.send(ReportEvent::Triaged(*number, Vec::new(), length));
     store.index_values(cancel)?;

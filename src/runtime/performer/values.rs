@@ -20,13 +20,12 @@ const MAX_COUNTED: usize = 2_000;
 
 pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), StoreError> {
     let store = &gateway.store;
-    let cancel = match &job {
-        ValueJob::Index(_) => Cancel::default(),
-        ValueJob::Count(ticket, ..) | ValueJob::FindTwins(ticket, ..) | ValueJob::FindHolders(ticket, ..) => {
-            ticket.cancel.clone()
-        }
-    };
-    let event = match job {
+    if let ValueJob::Count(ticket, ..) | ValueJob::FindTwins(ticket, ..) | ValueJob::FindHolders(ticket, ..) = &job
+        && ticket.cancel.is_cancelled()
+    {
+        return Ok(());
+    }
+    work.send(StoreEvent::Values(match job {
         ValueJob::Index(file) => {
             match file {
                 Some(file) => {
@@ -36,17 +35,17 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
             }
             ValueEvent::Indexed(store.with_values(|index| index.yields())?)
         }
-        ValueJob::Count(Ticket { number, .. }, report, place, origin) => {
+        ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
             let values = values(&report, Some(place), &cancel);
             let hashes: Vec<_> = values.iter().map(|value| (value.hash, value.list)).collect();
             let counted = values.iter().zip(counts(gateway, &hashes, &origin.identifier.parts().sandbox)?);
             let counted = counted.map(|(value, prevalence)| CountedValue { kind: value.label(&report), prevalence });
             ValueEvent::Counted(number, counted.collect())
         }
-        ValueJob::FindTwins(Ticket { number, .. }, report, origin) => {
+        ValueJob::FindTwins(Ticket { number, cancel }, report, origin) => {
             ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, true, &cancel)?)
         }
-        ValueJob::FindHolders(Ticket { number, .. }, subject, origin) => {
+        ValueJob::FindHolders(Ticket { number, cancel }, subject, origin) => {
             let groups = match subject {
                 PivotSubject::Twins(report) => {
                     vec![twin_group(gateway, twins(gateway, &report, &origin, true, &cancel)?)]
@@ -54,17 +53,13 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
                 PivotSubject::Value(kind, value) => vec![group(gateway, kind, value, &origin)?],
                 PivotSubject::Row(report, place) => {
                     let values = values(&report, Some(place), &cancel).into_iter();
-                    let groups =
-                        values.map(|value| group(gateway, value.label(&report), (value.hash, value.list), &origin));
+                    let groups = values.map(|of| group(gateway, of.label(&report), (of.hash, of.list), &origin));
                     groups.collect::<Result<_, StoreError>>()?
                 }
             };
             ValueEvent::HoldersFound(number, groups)
         }
-    };
-    if !cancel.is_cancelled() {
-        work.send(StoreEvent::Values(event));
-    }
+    }));
     Ok(())
 }
 
@@ -85,10 +80,7 @@ fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<Repo
 }
 
 fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
-    if values.is_empty() {
-        return Ok(Vec::new());
-    }
-    Handle::current().block_on(gateway.prevalence(values, sandbox))
+    values.first().map_or(Ok(Vec::new()), |_| Handle::current().block_on(gateway.prevalence(values, sandbox)))
 }
 
 /// Counts values, each as its sandbox sees it, if too many the first; empty without a store.
@@ -124,9 +116,6 @@ pub(super) fn twins(
         .and_then(|place| values(report, Some(place), cancel).into_iter().find(|value| value.kind == ValueKind::Row));
     let values = if compares_values { values(report, None, cancel) } else { Vec::new() };
     let behash = behash.map(|value| value.hash);
-    if values.is_empty() && behash.is_none() {
-        return Ok(Vec::new());
-    }
     gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier), cancel))
 }
 
