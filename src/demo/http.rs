@@ -180,15 +180,10 @@ impl DemoResponse {
         DemoResponse::error(400, "InvalidArgumentError", message)
     }
 
-    /// `{"data":{"id","type","links","attributes"}}`
-    pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Self {
-        let data = json!({ "id": id, "type": kind, "links": { "self": link }, "attributes": attributes });
-        DemoResponse::json(json!({ "data": data }).to_string())
-    }
-
-    /// Returns the object of an analysis that has begun, without attributes.
-    pub(super) fn begun(kind: &str, id: &str, link: &str) -> Self {
-        let data = json!({ "id": id, "type": kind, "links": { "self": link } });
+    /// `{"data":{"id","type","links","attributes"}}`; an analysis that has begun has no attributes.
+    pub(super) fn object(kind: &str, id: &str, link: &str, attributes: Option<Value>) -> Self {
+        let mut data = json!({ "id": id, "type": kind, "links": { "self": link } });
+        attributes.into_iter().for_each(|attributes| set(&mut data, "attributes", attributes));
         DemoResponse::json(json!({ "data": data }).to_string())
     }
 

@@ -27,6 +27,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
+use reports::digest;
+
 pub use counters::{PeriodAmounts, SCANS_SPENT, UsedAmounts};
 pub use http::{DemoResponse, SubmittedFile};
 pub use reports::DemoFile;
@@ -163,12 +165,12 @@ impl Demo {
 
     /// Returns the embedded private files, the main one first.
     pub fn files() -> Vec<DemoFile> {
-        reports::private_files()
+        reports::EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
     }
 
     /// Returns the files known to the public operations (`/files`, v2 `/file`).
     pub fn public_files() -> Vec<DemoFile> {
-        public::embedded()
+        public::EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
     }
 
     /// Adds a hook after the existing ones.

@@ -238,7 +238,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     scans.submitted.push(submitted);
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
-    Ok(DemoResponse::begun("private_analysis", &id, &link))
+    Ok(DemoResponse::object("private_analysis", &id, &link, None))
 }
 
 /// Returns the last analysis of a file; a list, as relationships are.
@@ -264,7 +264,7 @@ pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
     let file = context.service.archive.iter().find(|file| analysis_id(file) == id);
     let file = file.ok_or_else(|| DemoResponse::not_found("Analysis", id))?;
     let link = context.link(&format!("private/analyses/{id}"));
-    Ok(DemoResponse::object("private_analysis", id, &link, &analysis_attributes(file)))
+    Ok(DemoResponse::object("private_analysis", id, &link, Some(analysis_attributes(file))))
 }
 
 pub(super) fn delete(id: &str, context: &mut Context) -> DemoResult {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::counters::{GROUP, USER, utc};
 use super::http::{DemoCall, DemoResponse, DemoResult, SubmittedFile, set};
-use super::reports::{DemoFile, digest};
+use super::reports::digest;
 use super::service::Context;
 
 /// When the embedded files were first submitted: 2026-11-02 08:00 UTC.
@@ -45,15 +45,11 @@ impl PublicFile {
 }
 
 /// Embedded files: title, description, number of submissions, number of detections.
-const EMBEDDED: [(&str, &str, i64, u64); 3] = [
+pub(super) const EMBEDDED: [(&str, &str, i64, u64); 3] = [
     ("lumen32.dll", "the dropper's second stage, submitted 4 times", 4, 41),
     ("Delivery note updater.ps1", "the script behind the macro, submitted 6 times", 6, 17),
     ("harmless-notepad.exe", "a clean file, submitted once", 1, 0),
 ];
-
-pub(super) fn embedded() -> Vec<DemoFile> {
-    EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
-}
 
 #[derive(Debug)]
 pub(super) struct Corpus {
@@ -112,7 +108,7 @@ pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
         "last_analysis_date": file.last_submitted(),
         "last_analysis_stats": stats(file),
     });
-    Ok(DemoResponse::object("file", id, &context.link(&format!("files/{id}")), &attributes))
+    Ok(DemoResponse::object("file", id, &context.link(&format!("files/{id}")), Some(attributes)))
 }
 
 fn stats(file: &PublicFile) -> Value {
@@ -121,7 +117,7 @@ fn stats(file: &PublicFile) -> Value {
 
 pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
     let file = context.state.corpus.by_analysis(id).ok_or_else(|| DemoResponse::not_found("Analysis", id))?;
-    Ok(DemoResponse::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
+    Ok(DemoResponse::object("analysis", id, &context.link(&format!("analyses/{id}")), Some(analysis_attributes(file))))
 }
 
 fn analysis_attributes(file: &PublicFile) -> Value {
@@ -156,7 +152,7 @@ pub(super) fn upload(_: &str, context: &mut Context) -> DemoResult {
 }
 
 fn started(analysis: &str, context: &Context) -> DemoResponse {
-    DemoResponse::begun("analysis", analysis, &context.link(&format!("analyses/{analysis}")))
+    DemoResponse::object("analysis", analysis, &context.link(&format!("analyses/{analysis}")), None)
 }
 
 /// Returns a call's hashes: lists, with commas or spaces, in one or several parameters.
@@ -241,7 +237,7 @@ pub(super) fn user(id: &str, context: &mut Context) -> DemoResult {
     if let Some(privileges) = attributes.get_mut("privileges") {
         set(privileges, "privatescan", json!({ "granted": context.service.options.licence }));
     }
-    Ok(DemoResponse::object("user", USER, &context.link(&format!("users/{USER}")), &attributes))
+    Ok(DemoResponse::object("user", USER, &context.link(&format!("users/{USER}")), Some(attributes)))
 }
 
 pub(super) fn quotas(id: &str, context: &mut Context) -> DemoResult {

@@ -2,7 +2,6 @@
 //! deterministic for a number of rows, or of extreme values.
 
 use std::fmt::{self, Write};
-use std::io;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -29,7 +28,7 @@ const HOSTILE: &str = "Unfriendly strings.bin";
 /// Declares files by their folder, with the names of their reports.
 macro_rules! embedded {
     ($($title:expr, $about:literal, $folder:literal: $($report:literal)*;)*) => {
-        const EMBEDDED: &[EmbeddedFile] = &[$((
+        pub(super) const EMBEDDED: &[EmbeddedFile] = &[$((
             $title, $about, include_str!(concat!("../../assets/demo/", $folder, "/file.json")),
             &[$(include_str!(concat!("../../assets/demo/", $folder, "/", $report, ".json"))),*],
         )),*];
@@ -48,10 +47,6 @@ embedded! {
     BUSY, "a report made on the fly, of any size", "busy":;
     "Still in the queue.iso", "a file that no sandbox ever finishes with: watching it ends when the polls are used up",
         "queued":;
-}
-
-pub(super) fn private_files() -> Vec<DemoFile> {
-    EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
 }
 
 pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
@@ -74,11 +69,6 @@ pub(super) struct PrivateFile {
     pub(crate) reports: Vec<DemoReport>,
 }
 
-/// Reads the embedded files; the generated report has `rows` rows.
-pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
-    Ok(EMBEDDED.iter().map(|file| read(file, rows)).collect::<Result<_, _>>()?)
-}
-
 /// Returns a submitted file's reports: the first embedded file's, with this file's identifiers.
 pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<DemoReport> {
     let named = |model: &DemoReport| {
@@ -88,7 +78,8 @@ pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<Dem
     files.iter().take(1).flat_map(|file| &file.reports).take(SANDBOXES).map(named).collect()
 }
 
-fn read((title, _, object, reports): &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
+/// Reads an embedded file; the generated report has `rows` rows.
+pub(super) fn read((title, _, object, reports): &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
     let sha256 = digest(title);
     let mut reports = reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<DemoReport>, _>>()?;
     match *title {

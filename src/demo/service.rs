@@ -45,7 +45,10 @@ impl DemoService {
         let counters = Counters::new(&options, clock.now());
         Ok(DemoService {
             key: options.key.clone().unwrap_or_else(fresh_key),
-            archive: reports::read_embedded(options.rows)?,
+            archive: reports::EMBEDDED
+                .iter()
+                .map(|file| reports::read(file, options.rows))
+                .collect::<Result<_, _>>()?,
             started: clock.seconds(),
             state: Mutex::new(ServerState {
                 clock,
