@@ -39,21 +39,14 @@ pub(crate) struct RunningSearch {
 impl SearchQuery {
     /// Compiles the typed pattern, keeps the last if invalid; returns whether a search is needed.
     pub(crate) fn update_pattern(&mut self) -> bool {
-        match Pattern::new(&self.typed.text, self.options) {
-            Ok(pattern) => {
-                self.problem = None;
-                self.pattern = Some(Arc::new(pattern));
-                true
-            }
-            Err(_) if self.typed.is_empty() => {
-                (self.problem, self.pattern, self.search) = (None, None, None);
-                false
-            }
-            Err(bad) => {
-                self.problem = Some(bad);
-                false
-            }
+        if self.typed.is_empty() {
+            (self.problem, self.pattern, self.search) = (None, None, None);
+            return false;
         }
+        let compiled = Pattern::new(&self.typed.text, self.options);
+        self.problem = compiled.as_ref().err().cloned();
+        self.pattern = compiled.ok().map(Arc::new).or(self.pattern.take());
+        self.problem.is_none()
     }
 
     /// Focuses its field; the first letter replaces earlier text.
@@ -112,9 +105,7 @@ pub struct Filter {
 
 impl Filter {
     pub(crate) fn restarted(self) -> Self {
-        let pattern = self.query.pattern.clone();
-        let is_typing = self.query.is_typing;
-        Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }
+        Self { query: SearchQuery { problem: None, search: None, ..self.query }, ..Self::default() }
     }
 }
 
