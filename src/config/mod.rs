@@ -208,13 +208,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Reads the config file alone; a missing file counts as empty.
-    #[cfg(test)]
-    fn read(path: &Path) -> Result<Self, ConfigError> {
-        Self::load(path, &[], &|_| None)
-    }
-
-    /// Reads the config file, overridden by variables and flags.
+    /// Reads the config file, overridden by variables and flags; a missing file counts as empty.
     pub fn load(path: &Path, flags: &[(String, String)], variable: Variables<'_>) -> Result<Self, ConfigError> {
         let text = text(path)?;
         let invalid = |ConfigProblem { line, message }| ConfigError::Invalid { path: path.to_owned(), line, message };

@@ -6,7 +6,7 @@ fn read(text: &str) -> Result<Config, ConfigError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);
     std::fs::write(&path, text).unwrap();
-    Config::read(&path)
+    Config::load(&path, &[], &|_| None)
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn template_sets_every_setting_and_is_valid() {
         ["profile lab: ca_file cannot be read, or holds no certificate (PEM)"],
         "the example names a file that is not there"
     );
-    for effective in Config::read(&path).unwrap().effective() {
+    for effective in Config::load(&path, &[], &|_| None).unwrap().effective() {
         assert!(matches!(effective.origin, SettingOrigin::File { .. }), "{effective:?}");
     }
     // A default is the value in an empty config.
