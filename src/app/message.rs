@@ -83,7 +83,6 @@ impl Size {
         self.width >= SMALLEST.width && self.height >= SMALLEST.height
     }
 
-    /// Whether a third column of panes fits.
     pub(crate) fn is_large(self) -> bool {
         self.width >= LARGE_SIZE.width && self.height >= LARGE_SIZE.height
     }

@@ -21,7 +21,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
         out.write_all(comma.as_bytes())?;
         comma = ",";
         write_report(opened, out)?;
-        Ok(opened.count())
+        Ok(opened.rows.len() as u64)
     })?;
     out.write_all(if is_list { b"]}\n" } else { b"}\n" })?;
     Ok(summary)

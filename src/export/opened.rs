@@ -25,7 +25,8 @@ pub(super) struct OpenedReport<'a> {
     /// The identifier of the request, or else the one in the report.
     pub(super) identifier: Option<Identifier>,
     pub(super) marks: Marks,
-    rows: RowSet,
+    /// The rows to write.
+    pub(super) rows: RowSet,
     pub(super) notes: BTreeMap<RowPlace, &'a Note>,
     /// The note on the whole report, then those on items that the report no longer has.
     pub(super) loose: Vec<&'a Note>,
@@ -212,10 +213,6 @@ impl<'a> OpenedReport<'a> {
             Part::Pane(pane) => section.pane() == *pane,
             _ => false,
         }
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.rows.len() as u64
     }
 
     /// Returns every written row that rules mark, with each of these rules and its number.

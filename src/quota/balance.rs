@@ -68,7 +68,6 @@ impl Balance {
     }
 }
 
-/// A counter of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// The service's name for it: an untrusted string, to be escaped before it is shown.

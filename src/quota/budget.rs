@@ -231,7 +231,6 @@ pub struct CallCost {
 }
 
 names! {
-    /// What costs are summed by.
     CostGrouping { User "user", Project "project", Operation "operation", File "file", Day "day", }
 }
 

@@ -35,7 +35,6 @@ impl PendingScan {
     }
 }
 
-/// One sandbox's run of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxRun {
     /// The sandbox, or the identifier of its report.
@@ -145,7 +144,6 @@ pub fn submitted(response: &[u8]) -> Option<Identifier> {
     identifier(Raw::new(response).member("data")?)
 }
 
-/// Returns the upload address in a response.
 pub fn upload_address(response: &[u8]) -> Option<Untrusted> {
     let data = Raw::new(response).member("data").filter(|data| data.kind() == Kind::Text)?;
     Some(data.text()).filter(|text| !text.is_empty())

@@ -308,7 +308,6 @@ impl TextPage {
 
 pub type CostView = ListView<CostRows>;
 
-/// The sums of costs, each with what it is a sum by.
 #[derive(Debug)]
 pub struct CostRows(Vec<(CostGrouping, CostSum)>);
 

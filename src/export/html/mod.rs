@@ -249,7 +249,7 @@ impl HtmlReport<'_> {
                 @for severity in [Severity::High, Severity::Medium, Severity::Low] {
                     td.number { (thousands(marked(severity))) }
                 }
-                td.number { (thousands(opened.count())) }
+                td.number { (thousands(opened.rows.len() as u64)) }
                 td {
                     (Inert::of(&Untrusted::from(opened.source.origin.as_str())))
                     @if let Some(received) = opened.source.received { ", " (moment(received)) }

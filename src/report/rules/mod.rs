@@ -132,7 +132,6 @@ impl Rule {
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
     }
 
-    /// Returns the heading of its subject.
     pub fn subject_name(&self) -> &str {
         if self.subject.is_empty() { "other" } else { &self.subject }
     }

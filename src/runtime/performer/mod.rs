@@ -117,11 +117,9 @@ impl Performer {
         self.watch(threads.spawn_blocking(move || job(&work)), |bug| Message::Notice(bug.to_string()));
     }
 
-    /// Fetches a response at the price on the screen.
     fn send_request(&self, quote: Quote, source: ResponseSource) {
-        let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
+        let (Some(gateway), Some(runtime)) = (self.gateway.clone(), &self.threads) else { return };
         let work = self.work();
-        let gateway = Arc::clone(gateway);
         let asked = quote.clone();
         let call = runtime.spawn(async move { fetch(&work, &gateway, &asked, source).await });
         // A panic in the call must not leave it in flight forever.
@@ -145,9 +143,8 @@ impl Performer {
 
     /// Asks what the team has paid for, shares what is not shared yet, and copies notes.
     fn find_shared(&self, requests: Vec<Request>, reports: Vec<Identifier>) {
-        let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
+        let (Some(gateway), Some(runtime)) = (self.gateway.clone(), &self.threads) else { return };
         let work = self.work();
-        let gateway = Arc::clone(gateway);
         let asked = runtime.spawn(async move {
             // Prices are without a team store that does not respond; the next call says so.
             let found = gateway.find_shared(&requests).await.unwrap_or_default();
