@@ -3,6 +3,7 @@
 use crate::app::overlays::{FindingRow, PickerRow, PickerRows, RowPicker, Target, TextRow};
 use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};
 use crate::prevalence::{Prevalence, SandboxYield, StableBuildHasher, Twin, ValueHolder};
+use crate::report::compare::ValueHashes;
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Report, RowPlace};
 use crate::text::count;
@@ -42,8 +43,8 @@ pub struct ReportOrigin {
 #[derive(Debug)]
 pub enum PivotSubject {
     Row(Report, RowPlace),
-    /// A value by its kind, its hash and that of its list.
-    Value(String, (u64, u64)),
+    /// A value by its kind.
+    Value(String, ValueHashes),
     /// The report as a whole: files that did nearly the same.
     Twins(Report),
 }

@@ -59,13 +59,13 @@ impl PivotArgs {
             let probe = Report::of_text(value);
             let mut found = probe.values_of(None, &StableBuildHasher, &Cancel::default())?;
             let mut known = HashSet::new();
-            found.retain(|found| known.insert(found.hash));
-            let values: Vec<_> = found.iter().map(<(u64, u64)>::from).collect();
+            found.retain(|found| known.insert(found.hashes.value));
+            let values: Vec<_> = found.iter().map(|found| found.hashes).collect();
             let counted = runtime.block_on(gateway.prevalence(&values, &Untrusted::default()))?;
             all = counted.first().copied().unwrap_or_default();
             for (found, prevalence) in found.iter().zip(counted).filter(|(_, prevalence)| prevalence.files > 0) {
                 is_found = true;
-                let holders = runtime.block_on(gateway.value_holders(found.hash, MAX_HOLDERS))?;
+                let holders = runtime.block_on(gateway.value_holders(found.hashes.value, MAX_HOLDERS))?;
                 self.print(value, &found.label(&probe), prevalence, &holders, &gateway.service)?;
             }
         }

@@ -256,13 +256,12 @@ impl Gateway {
                     // A colleague would pay for what is claimed again once this program has ended.
                     let is_claimed = self.state().claims.iter().any(|claim| claim.is_for(&key));
                     let mut attempts = if is_claimed { ATTEMPTS } else { 0 };
-                    let added = loop {
+                    loop {
                         match upload.add(&self.service, &key, received, &bytes).await {
                             Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
                             added => break added,
                         }
-                    };
-                    added
+                    }
                 }
                 // It was deleted.
                 Ok(None) => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::Gateway;
 use crate::prevalence::{Prevalence, ValueHolder};
+use crate::report::compare::ValueHashes;
 use crate::store::StoreError;
 use crate::team::{TeamError, TeamUpload};
 use crate::text::Untrusted;
@@ -25,9 +26,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Counts values as a sandbox sees them, each by its hash and that of its list: among the
-    /// stored files, or the team's if those are more.
-    pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
+    /// Counts values as a sandbox sees them: among the stored files, or the team's if those are more.
+    pub async fn prevalence(&self, values: &[ValueHashes], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
         let mut counted = self.store.with_values(|index| index.prevalence(values, sandbox))?;
         let Some(team) = &self.team else { return Ok(counted) };
         let shared = self.or_logged("values not counted", team.prevalence(values, sandbox).await);

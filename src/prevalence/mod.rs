@@ -6,6 +6,7 @@
 //! ```
 //! The store indexes the values of its reports, and counts them; the results are described here.
 
+use crate::report::compare::ValueHashes;
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Pane, Report, RowPlace};
 use crate::text::{Untrusted, count, thousands};
@@ -49,8 +50,8 @@ pub const NOISE_PERCENT: usize = 80;
 /// Share of those files up to which a value is rare; a value of one file always is.
 pub const RARE_PERCENT: usize = 10;
 
-/// A value by its hash and that of its list, and the sandbox that saw it.
-pub type SandboxValue = (Untrusted, (u64, u64));
+/// A value, after the sandbox that saw it.
+pub type SandboxValue = (Untrusted, ValueHashes);
 
 /// Where a value was seen: numbers of stored files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,7 +3,7 @@
 
 use super::value_index::{REPORT, ValueIndex, first_key};
 use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, Twin, ValueHolder};
-use crate::report::compare::{EVERY_LIST, ReportValue};
+use crate::report::compare::{EVERY_LIST, ReportValue, ValueHashes};
 use crate::report::identifier::Sha256;
 use crate::report::{Cancel, Identifier, RowPlace};
 use crate::text::Untrusted;
@@ -56,19 +56,19 @@ impl ReportTable {
 }
 
 impl ValueIndex {
-    /// Counts values, each by its hash and that of its list, as a sandbox sees them.
-    pub fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> rusqlite::Result<Vec<Prevalence>> {
+    /// Counts values as a sandbox sees them.
+    pub fn prevalence(&self, values: &[ValueHashes], sandbox: &Untrusted) -> rusqlite::Result<Vec<Prevalence>> {
         let connection = self.connection();
         let table = ReportTable::read(&connection)?;
         let (here, of_sandbox) = table.sandbox(sandbox).unwrap_or((usize::MAX, 0));
-        let hashes = values.iter().flat_map(|(hash, list)| [*hash, *list]).chain([EVERY_LIST]);
+        let hashes = values.iter().flat_map(|of| [of.value, of.list]).chain([EVERY_LIST]);
         let mut reports = HashMap::new();
         each_value(&connection, hashes.collect(), &Cancel::default(), |hash, found| drop(reports.insert(hash, found)))?;
         let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
-        let count = |(hash, list): &(u64, u64)| {
-            let seen: HashSet<_> = of(*hash).map(|(file, _)| file).collect();
-            let seen_here: HashSet<_> = of(*hash).filter(|of| of.1 == here).map(|(file, _)| file).collect();
-            let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| file);
+        let count = |hashes: &ValueHashes| {
+            let seen: HashSet<_> = of(hashes.value).map(|(file, _)| file).collect();
+            let seen_here: HashSet<_> = of(hashes.value).filter(|of| of.1 == here).map(|(file, _)| file).collect();
+            let perhaps = of(hashes.list).chain(of(EVERY_LIST)).map(|(file, _)| file);
             let unlisted: HashSet<_> = perhaps.filter(|file| !seen.contains(file)).collect();
             Prevalence {
                 files: seen.len(),
@@ -222,7 +222,7 @@ fn shared(
     let mut of = 0;
     // Of two files both may have everything that is usual.
     let most = if files > 2 { (files / 2).max(2) } else { 0 };
-    let hashes = values.iter().map(|value| value.hash).take(MAX_VALUES);
+    let hashes = values.iter().map(|value| value.hashes.value).take(MAX_VALUES);
     each_value(connection, hashes.collect(), cancel, |_, reports| {
         let here: Vec<_> = reports.iter().filter(|id| table.of.get(id).is_some_and(|of| of.1 == sandbox)).collect();
         let distinct: HashSet<_> = here.iter().filter_map(|id| table.of.get(id)).map(|of| of.0).collect();
@@ -232,13 +232,6 @@ fn shared(
         }
     })?;
     Ok((shared, of))
-}
-
-/// The hashes of a value and of its list, as [`ValueIndex::prevalence`] takes them.
-impl From<&ReportValue> for (u64, u64) {
-    fn from(value: &ReportValue) -> Self {
-        (value.hash, value.list)
-    }
 }
 
 #[cfg(test)]

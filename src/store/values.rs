@@ -150,7 +150,8 @@ impl Store {
 
 /// Hashes a report's values with their rows, and its lists that may be incomplete; sorts them.
 pub(super) fn indexed_values(report: &Report, cancel: &Cancel) -> io::Result<Vec<(u64, RowPlace)>> {
-    let found = report.values_of(None, &StableBuildHasher, cancel)?.into_iter().map(|value| (value.hash, value.place));
+    let found =
+        report.values_of(None, &StableBuildHasher, cancel)?.into_iter().map(|value| (value.hashes.value, value.place));
     let incomplete = report.incomplete_lists(&StableBuildHasher).into_iter().map(|list| (list, RowPlace::default()));
     let mut values: Vec<_> = found.chain(incomplete).collect();
     values.sort();

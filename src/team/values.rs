@@ -2,6 +2,7 @@
 
 use super::{Parameter, Team, TeamError, TeamUpload, size};
 use crate::prevalence::{Prevalence, StableBuildHasher, ValueHolder};
+use crate::report::compare::{EVERY_LIST, ValueHashes};
 use crate::report::identifier::Identifier;
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ const MAX_VALUES: usize = 10_000;
 
 /// The hash that every report has, and that of one which is cut short.
 const EVERY_REPORT: i64 = 1;
-const CUT_SHORT: i64 = crate::report::compare::EVERY_LIST.cast_signed();
+const CUT_SHORT: i64 = EVERY_LIST.cast_signed();
 
 /// Files up to which those that have a value are listed.
 const MAX_FILES: i64 = 1000;
@@ -74,10 +75,10 @@ impl TeamUpload<'_> {
 }
 
 impl Team {
-    /// Counts values among the team's files, each by its hash and that of its list.
-    pub async fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, TeamError> {
+    /// Counts values among the team's files.
+    pub async fn prevalence(&self, values: &[ValueHashes], sandbox: &Untrusted) -> Result<Vec<Prevalence>, TeamError> {
         let (hashes, lists): (Vec<_>, Vec<_>) =
-            values.iter().map(|(hash, list)| (hash.cast_signed(), list.cast_signed())).unzip();
+            values.iter().map(|of| (of.value.cast_signed(), of.list.cast_signed())).unzip();
         let here = hash_of(sandbox.as_bytes());
         let parameters: [Parameter<'_>; 3] =
             [(&hashes, Type::INT8_ARRAY), (&lists, Type::INT8_ARRAY), (&here, Type::INT8)];

@@ -138,7 +138,7 @@ fn main() {
     {
         let probe = Report::of_text(value);
         let values = probe.values_of(None, &StableBuildHasher, &Cancel::default()).unwrap();
-        let values: Vec<_> = values.iter().map(Into::into).collect();
+        let values: Vec<_> = values.iter().map(|value| value.hashes).collect();
         let began = Instant::now();
         let found = all.with_values(|index| index.prevalence(&values, &Untrusted::from("Box"))).unwrap();
         let most = found.iter().map(|found| found.files).max();

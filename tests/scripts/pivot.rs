@@ -85,10 +85,9 @@ fn deleted_reports_leave_no_hash_behind() {
     let (cli, [one, _]) = stored();
     let values = Report::of_text("c2.example").values_of(None, &StableBuildHasher, &Cancel::default()).unwrap();
     let is_left = |folder: &std::path::Path| {
-        ["values.db", "values.db-wal"]
-            .iter()
-            .filter_map(|name| std::fs::read(folder.join(name)).ok())
-            .any(|bytes| values.iter().any(|value| bytes.windows(8).any(|window| window == value.hash.to_be_bytes())))
+        ["values.db", "values.db-wal"].iter().filter_map(|name| std::fs::read(folder.join(name)).ok()).any(|bytes| {
+            values.iter().any(|value| bytes.windows(8).any(|window| window == value.hashes.value.to_be_bytes()))
+        })
     };
     assert!(cli.run(&["pivot", "c2.example"]).status.success() && is_left(&store(&cli)));
     // While another program writes to the index, all else is deleted; its next reader forgets.

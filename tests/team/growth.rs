@@ -7,6 +7,7 @@
 use super::server::own_server;
 use super::wire::percentiles;
 use super::*;
+use behaview::report::compare::ValueHashes;
 use behaview::team::{Team, TeamAnswer, TeamQuestion, TeamSettings, UnreachablePolicy};
 use behaview::text::Untrusted;
 use std::sync::Arc;
@@ -95,7 +96,7 @@ async fn client(
         };
         times[1].push(began.elapsed());
         claim.release().await;
-        let values: Vec<_> = hashes.iter().step_by(4).map(|hash| (*hash, *hash)).collect();
+        let values: Vec<_> = hashes.iter().step_by(4).map(|hash| ValueHashes { value: *hash, list: *hash }).collect();
         let began = Instant::now();
         let counted = team.prevalence(&values, &Untrusted::default()).await.unwrap();
         times[2].push(began.elapsed());

@@ -6,6 +6,7 @@ use crate::app::panes::{FoldStep, Scroll};
 use crate::app::{Effect, Job, JobNumber, KeyContext, ListEntry, Model, OpenReport, Overlay, ReportJob, Size};
 use crate::export::Part;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher};
+use crate::report::compare::ValueHashes;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, RowsByRule, RuleRows, Rules};
 use crate::report::{Body, Cancel, Cancelled, Pane, Report, Row, RowPlace, RowSet};
@@ -92,8 +93,8 @@ pub struct MarkedRow {
     pub(crate) target: Target,
     /// The row in each report, by their indices in the list.
     places: Vec<(usize, RowPlace)>,
-    /// The hash of what it is about, and that of its list.
-    pub value: Option<(u64, u64)>,
+    /// What it is about.
+    pub value: Option<ValueHashes>,
     /// How common it is among stored files, once counted.
     pub prevalence: Prevalence,
     filter_text: Arc<str>,
@@ -237,7 +238,7 @@ impl ReportToEvaluate {
             seen_by: self.name.visible_cut(NAME_WIDTH),
             target: Target { file: None, identifier: self.identifier.clone(), entry, place: Some(place) },
             places: vec![(entry, place)],
-            value: values.first().map(|value| (value.hash, value.list)),
+            value: values.first().map(|value| value.hashes),
             prevalence: Prevalence::default(),
             filter_text: Arc::default(),
         }

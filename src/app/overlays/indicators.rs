@@ -64,7 +64,7 @@ impl FoundIndicators {
     /// Returns how common an indicator is among stored files.
     pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
         let is_counted = !self.prevalence.is_empty();
-        let hash = is_counted.then(|| found.first.indicator.hashes(&StableBuildHasher).0);
+        let hash = is_counted.then(|| found.first.indicator.hashes(&StableBuildHasher).value);
         hash.and_then(|hash| self.prevalence.get(&hash)).copied().unwrap_or_default()
     }
 

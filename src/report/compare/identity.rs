@@ -273,11 +273,16 @@ fn program(out: &mut Vec<u8>, start: usize) {
 /// A value of a report in its normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportValue {
-    pub hash: u64,
+    pub hashes: ValueHashes,
     /// The first row that has it.
     pub place: RowPlace,
     pub kind: ValueKind,
-    /// The hash of the list that names such values: a cut one may have left it out.
+}
+
+/// A value by its hash and that of the list that names such values: a cut one may have left it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ValueHashes {
+    pub value: u64,
     pub list: u64,
 }
 
@@ -306,8 +311,8 @@ impl ReportValue {
 
 impl Indicator {
     /// Returns its hash among stored values, and that of the lists that name its kind.
-    pub fn hashes(&self, keys: &impl BuildHasher) -> (u64, u64) {
-        (self.hash(keys), hash_of_list(self.kind, keys))
+    pub fn hashes(&self, keys: &impl BuildHasher) -> ValueHashes {
+        ValueHashes { value: self.hash(keys), list: hash_of_list(self.kind, keys) }
     }
 }
 
@@ -330,7 +335,10 @@ impl Report {
             let data = data.map(|source| source.member).filter(|_| self.registry != ValueMember::Name);
             let mut add = |row: RowBytes<'_>| {
                 let bytes = rule.bytes_of(&row);
-                let mut push = |kind, hash| found.push(ReportValue { hash, place: row.place, kind, list: rule.kind });
+                let mut push = |kind, value| {
+                    let hashes = ValueHashes { value, list: rule.kind };
+                    found.push(ReportValue { hashes, place: row.place, kind });
+                };
                 push(ValueKind::Row, rule.hash_key(&bytes, &mut room).0);
                 let data = data.and_then(|data| rule.hash_member(&bytes, data, &mut room));
                 data.into_iter().for_each(|hash| push(ValueKind::Data, hash));
@@ -347,10 +355,9 @@ impl Report {
         };
         let indicators = Indicators::among(self, &rows, &|_| None, cancel)?;
         for kind in indicators::Kind::ALL {
-            let list = hash_of_list(kind, keys);
             found.extend(indicators.of_kind(kind).iter().filter_map(|indicator| {
                 let place = *indicator.places.first()?;
-                Some(ReportValue { hash: indicator.hash(keys), place, kind: ValueKind::Indicator(kind), list })
+                Some(ReportValue { hashes: indicator.hashes(keys), place, kind: ValueKind::Indicator(kind) })
             }));
         }
         Ok(found)

@@ -21,7 +21,7 @@ use identity::EqualityRule;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-pub use identity::{EVERY_LIST, ReportValue, ValueKind};
+pub use identity::{EVERY_LIST, ReportValue, ValueHashes, ValueKind};
 
 /// Maximum number of compared reports: a bit each.
 pub const MAX_COLUMNS: usize = 64;

@@ -86,10 +86,10 @@ fn counted(gateway: Option<&Gateway>, mut found: Vec<MergedIndicator>, reports: 
     let sandbox = |found: &MergedIndicator| reports.get(found.first.report)?.identifier().map(|id| id.parts().sandbox);
     let hashes = |found: &MergedIndicator| found.first.indicator.hashes(&StableBuildHasher);
     let values: Vec<_> = found.iter().map(|found| (sandbox(found).unwrap_or_default(), hashes(found))).collect();
-    let counted = values.iter().map(|(_, (hash, _))| *hash).zip(count_all(gateway, &values));
+    let counted = values.iter().map(|(_, hashes)| hashes.value).zip(count_all(gateway, &values));
     let counted: HashMap<_, _> = counted.filter(|(_, counted)| counted.of_files > 0).collect();
     if !counted.is_empty() {
-        let rarity = |found: &MergedIndicator| counted.get(&hashes(found).0).copied().unwrap_or_default().rarity();
+        let rarity = |found: &MergedIndicator| counted.get(&hashes(found).value).copied().unwrap_or_default().rarity();
         found.sort_by_cached_key(|found| (found.kind(), !found.is_to_block(), rarity(found)));
     }
     (found, reports, counted)

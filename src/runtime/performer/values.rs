@@ -7,7 +7,7 @@ use crate::app::prevalence::{
 use crate::app::{StoreEvent, Ticket};
 use crate::gateway::Gateway;
 use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher, Twin, ValueHolder};
-use crate::report::compare::{ReportValue, ValueKind};
+use crate::report::compare::{ReportValue, ValueHashes, ValueKind};
 use crate::report::{Cancel, Identifier, Report, RowPlace, Section};
 use crate::store::{IMPORTED, StoreError};
 use crate::text::{Untrusted, count};
@@ -37,7 +37,7 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
         }
         ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
             let values = values(&report, Some(place), &cancel);
-            let hashes: Vec<_> = values.iter().map(|value| (value.hash, value.list)).collect();
+            let hashes: Vec<_> = values.iter().map(|value| value.hashes).collect();
             let counted = values.iter().zip(counts(gateway, &hashes, &origin.identifier.parts().sandbox)?);
             let counted = counted.map(|(value, prevalence)| CountedValue { kind: value.label(&report), prevalence });
             ValueEvent::Counted(number, counted.collect())
@@ -53,7 +53,7 @@ pub(super) fn use_values(gateway: &Gateway, work: &Task, job: ValueJob) -> Resul
                 PivotSubject::Value(kind, value) => vec![group(gateway, kind, value, &origin)?],
                 PivotSubject::Row(report, place) => {
                     let values = values(&report, Some(place), &cancel).into_iter();
-                    let groups = values.map(|of| group(gateway, of.label(&report), (of.hash, of.list), &origin));
+                    let groups = values.map(|of| group(gateway, of.label(&report), of.hashes, &origin));
                     groups.collect::<Result<_, StoreError>>()?
                 }
             };
@@ -75,18 +75,18 @@ pub(super) fn note_findings(gateway: &Gateway, work: &Task, identifier: &Identif
 fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<ReportValue> {
     let mut known = HashSet::new();
     let mut found = report.values_of(place, &StableBuildHasher, cancel).unwrap_or_default();
-    found.retain(|value| known.insert(value.hash));
+    found.retain(|value| known.insert(value.hashes.value));
     found
 }
 
-fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
+fn counts(gateway: &Gateway, values: &[ValueHashes], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
     values.first().map_or(Ok(Vec::new()), |_| Handle::current().block_on(gateway.prevalence(values, sandbox)))
 }
 
 /// Counts values, each as its sandbox sees it, if too many the first; empty without a store.
 pub(super) fn count_all(gateway: Option<&Gateway>, values: &[SandboxValue]) -> Vec<Prevalence> {
     let Some(gateway) = gateway else { return Vec::new() };
-    let mut by_sandbox = BTreeMap::<&[u8], (&Untrusted, Vec<(usize, (u64, u64))>)>::new();
+    let mut by_sandbox = BTreeMap::<&[u8], (&Untrusted, Vec<(usize, ValueHashes)>)>::new();
     for (at, (sandbox, value)) in values.iter().take(MAX_COUNTED).enumerate() {
         by_sandbox.entry(sandbox.as_bytes()).or_insert((sandbox, Vec::new())).1.push((at, *value));
     }
@@ -115,14 +115,19 @@ pub(super) fn twins(
     let behash = behash
         .and_then(|place| values(report, Some(place), cancel).into_iter().find(|value| value.kind == ValueKind::Row));
     let values = if compares_values { values(report, None, cancel) } else { Vec::new() };
-    let behash = behash.map(|value| value.hash);
+    let behash = behash.map(|value| value.hashes.value);
     gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier), cancel))
 }
 
 /// The other reports with a value.
-fn group(gateway: &Gateway, head: String, value: (u64, u64), origin: &ReportOrigin) -> Result<HolderGroup, StoreError> {
+fn group(
+    gateway: &Gateway,
+    head: String,
+    value: ValueHashes,
+    origin: &ReportOrigin,
+) -> Result<HolderGroup, StoreError> {
     let counted = counts(gateway, &[value], &origin.identifier.parts().sandbox)?;
-    let holders = Handle::current().block_on(gateway.value_holders(value.0, MAX_HOLDERS))?;
+    let holders = Handle::current().block_on(gateway.value_holders(value.value, MAX_HOLDERS))?;
     let is_other = |holder: &ValueHolder| match &origin.file {
         Some(file) => holder.file.as_ref() != Some(file),
         None => holder.identifier != origin.identifier,

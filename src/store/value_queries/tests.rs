@@ -49,7 +49,7 @@ fn index(reports: Vec<(usize, &str, Value)>) -> ValueIndex {
 fn prevalence(index: &ValueIndex, text: &str, label: &str, sandbox: &str) -> Prevalence {
     let probe = Report::of_text(text);
     let found = values(&probe).into_iter().find(|found| found.label(&probe) == label).unwrap();
-    index.prevalence(&[(&found).into()], &Untrusted::from(sandbox)).unwrap()[0]
+    index.prevalence(&[found.hashes], &Untrusted::from(sandbox)).unwrap()[0]
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn hashes_are_stable() {
     assert_eq!(StableBuildHasher.hash_one(1_u64.to_be()), StableBuildHasher.hash_one(1_u64.to_be()));
     let first = values(&report(json!({"mutexes_created": ["m"]})));
     // A change of this number makes all stored indexes again: change the index's version too.
-    assert_eq!(first.iter().map(|value| value.hash).collect::<Vec<_>>(), [9345688840297864341, 17601926588558161686]);
+    assert_eq!(
+        first.iter().map(|value| value.hashes.value).collect::<Vec<_>>(),
+        [9345688840297864341, 17601926588558161686]
+    );
 }
 
 #[test]
@@ -73,10 +76,10 @@ fn a_text_is_found_as_each_kind_it_can_be() {
         "files_dropped": [{"path": r"C:\Users\me\b.dll", "sha256": "ab".repeat(32)}],
         "http_conversations": [{"url": "http://c2.example/x?y", "request_method": "GET"}],
     });
-    let stored: Vec<_> = values(&report(stored)).into_iter().map(|value| value.hash).collect();
+    let stored: Vec<_> = values(&report(stored)).into_iter().map(|value| value.hashes.value).collect();
     let kinds = |text: &str| {
         let probe = Report::of_text(text);
-        let found = values(&probe).into_iter().filter(|found| stored.contains(&found.hash));
+        let found = values(&probe).into_iter().filter(|found| stored.contains(&found.hashes.value));
         let mut labels: Vec<_> = found.map(|found| found.label(&probe)).collect();
         labels.sort();
         labels.dedup();
@@ -160,7 +163,7 @@ fn twins_share_what_is_unusual() {
     cancel.cancel();
     assert_eq!(index.twins(&values(&own), None, (me.file.as_ref(), &me.identifier), &cancel).unwrap(), []);
     let same = report(json!({"behash": "x"}));
-    let behash = values(&same)[0].hash;
+    let behash = values(&same)[0].hashes.value;
     let me = holder(9, "Box");
     let found = index.twins(&[], Some(behash), (me.file.as_ref(), &me.identifier), &Cancel::default()).unwrap();
     assert_eq!(found.iter().map(Twin::label).collect::<Vec<_>>(), ["the same behash"]);
