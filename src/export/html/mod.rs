@@ -20,7 +20,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::Digest;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 const STYLE: &str = include_str!("../../../assets/html/report.css");
@@ -235,10 +235,12 @@ impl HtmlReport<'_> {
         }
     }
 
-    /// Returns a report among the others: verdict, time, findings by severity, origin.
+    /// Returns a report among the others: verdict, time, rows by their highest severity, origin.
     fn report_row(&self, number: usize, opened: &OpenedReport<'_>) -> Markup {
         let summary = ReportSummary::of(&opened.report);
-        let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
+        let found: BTreeSet<_> = opened.findings().map(|(place, ..)| place).collect();
+        let severities: Vec<_> = found.into_iter().filter_map(|place| Some(opened.rule(place)?.severity)).collect();
+        let marked = |severity| severities.iter().filter(|found| **found == severity).count() as u64;
         html! {
             tr {
                 td.number { (number + 1) }

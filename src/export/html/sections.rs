@@ -8,7 +8,6 @@ use crate::report::compare::{MAX_COLUMNS, Matrix, SeenFilter};
 use crate::report::indicators::MergedIndicator;
 use crate::report::rules::{RowsByRule, RuleRows};
 use crate::report::{Attribute, Section};
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Maximum rows of a rule; the others are counted.
