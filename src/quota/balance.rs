@@ -143,11 +143,7 @@ impl Balances {
     pub fn read(response: &Value) -> Self {
         let mut read = Self::default();
         match response.get("data") {
-            Some(Value::Object(counters)) => {
-                for (name, sides) in counters {
-                    read.add_counter(name, sides);
-                }
-            }
+            Some(Value::Object(counters)) => counters.iter().for_each(|(name, sides)| read.add_counter(name, sides)),
             _ => read.reject("data", "not an object"),
         }
         read.counters.sort_by(|a, b| a.name.cmp(&b.name));
@@ -243,12 +239,8 @@ impl Balances {
         // The service may have two counters for one unit and period, and enforce both.
         for (period, counter) in self.of_unit(unit) {
             for holder in [Holder::User, Holder::Group] {
-                let side = counter.limit(holder);
-                limits.extend(side.map(|side| {
-                    let allowed = side.allowed;
-                    let remaining = side.remaining();
-                    Limit { holder, period, allowed, remaining }
-                }));
+                let Some(side) = counter.limit(holder) else { continue };
+                limits.push(Limit { holder, period, allowed: side.allowed, remaining: side.remaining() });
             }
         }
         limits.sort_by_key(|limit| (limit.period, limit.holder));
