@@ -241,21 +241,27 @@ impl Gateway {
         }
     }
 
+    fn is_claimed(&self, key: &[u8]) -> bool {
+        self.state().claims.iter().any(|claim| claim.is_for(key))
+    }
+
     /// Shares what is stored but not yet shared; returns a message once the team store is silent.
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
-        let _one = self.sharing.lock().await;
+        let one = self.sharing.lock().await;
         let mut upload = team.upload();
-        let mut uncounted = Vec::new();
-        for key in self.store.unshared(&self.service).ok()? {
+        let mut shared_keys = Vec::new();
+        let mut keys = self.store.unshared(&self.service).ok()?;
+        // What colleagues wait for is first: a failure ends this.
+        keys.sort_by_key(|key| !self.is_claimed(key));
+        for key in keys {
             if self.state().sending.contains(&key) {
                 continue;
             }
             let shared = match self.store.own_response(&self.service, &key) {
                 Ok(Some((received, bytes))) => {
                     // A colleague would pay for what is claimed again once this program has ended.
-                    let is_claimed = self.state().claims.iter().any(|claim| claim.is_for(&key));
-                    let mut attempts = if is_claimed { ATTEMPTS } else { 0 };
+                    let mut attempts = if self.is_claimed(&key) { ATTEMPTS } else { 0 };
                     loop {
                         match upload.add(&self.service, &key, received, &bytes).await {
                             Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
@@ -277,12 +283,15 @@ impl Gateway {
             if let Some(why) = shared.err().filter(TeamError::is_temporary) {
                 return self.team_notice(&why);
             }
-            uncounted.push(key);
+            let _ = self.store.forget_unshared(&self.service, &key);
+            shared_keys.push(key);
         }
         // What calls cost can wait: responses are free for others once they are shared.
         self.or_logged("calls not shared", self.share_calls(&mut upload).await);
         self.or_logged("notes not shared", self.share_notes(&mut upload).await);
-        self.or_logged("values not shared", self.share_values(&mut upload, uncounted).await);
+        // The next response does not wait until values are counted.
+        drop(one);
+        self.or_logged("values not shared", self.share_values(&mut upload, shared_keys).await);
         None
     }
 

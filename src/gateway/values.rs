@@ -10,18 +10,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Gateway {
-    /// Shares the values of responses that are shared; after a failure the next ones wait too.
+    /// Shares the values of responses that are shared, up to one whose values cannot be counted now.
     pub(super) async fn share_values(&self, upload: &mut TeamUpload<'_>, keys: Vec<Vec<u8>>) -> Result<(), TeamError> {
         for key in keys {
             let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.clone());
             let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;
             if let Some((of, values)) = found.ok().flatten() {
-                match upload.add_values(&self.service, &key, &of, &values).await {
-                    Err(why @ TeamError::Unreachable(_)) => return Err(why),
-                    added => self.or_logged("values not shared", added),
-                }
+                upload.add_values(&self.service, &key, &of, &values).await?;
             }
-            let _ = self.store.forget_unshared(&self.service, &key);
         }
         Ok(())
     }

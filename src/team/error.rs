@@ -58,7 +58,8 @@ impl From<tokio_postgres::Error> for TeamError {
             _ if *refusal.code() == SqlState::INSUFFICIENT_PRIVILEGE => Self::Denied(why),
             _ if MISSING.contains(refusal.code()) => Self::NoSchema,
             Some("28" | "3D") => Self::Rejected(why),
-            Some("57" | "55" | "53" | "40" | "08") => Self::Unreachable(why),
+            Some("55") => Self::Unreachable("its tables are in use: try again".to_owned()),
+            Some("57" | "53" | "08") => Self::Unreachable(why),
             _ => Self::Failed(why),
         }
     }

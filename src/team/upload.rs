@@ -57,8 +57,9 @@ impl TeamUpload<'_> {
                 connected.map_err(|_| TeamError::Unreachable("late".to_owned()))??
             }
         };
-        in_transfer(client.execute_typed(statement, parameters)).await?;
-        self.client = Some(client);
-        Ok(())
+        let done = in_transfer(client.execute_typed(statement, parameters)).await;
+        // One that is silent is not asked again.
+        self.client = Some(client).filter(|_| !matches!(done, Err(TeamError::Unreachable(_))));
+        done.map(drop)
     }
 }

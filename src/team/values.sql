@@ -15,12 +15,17 @@ CREATE TABLE behaview.value (hash bigint, sandbox bigint, files bigint NOT NULL,
 INSERT INTO behaview.value VALUES (1, 0, 0);
 
 CREATE FUNCTION behaview.count_values() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog SET jit = off SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog SET jit = off AS $$
 DECLARE
     changed behaview.report;
     further bigint := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
 BEGIN
-    IF TG_OP = 'INSERT' THEN changed := NEW; ELSE changed := OLD; END IF;
+    IF TG_OP = 'INSERT' THEN
+        changed := NEW;
+        PERFORM set_config('lock_timeout', '2s', true);
+    ELSE
+        changed := OLD;
+    END IF;
     -- Who adds or removes another report waits here, so that no file is counted twice. Who removes one has locked
     -- its response before.
     PERFORM FROM behaview.response r WHERE r.id = changed.response FOR KEY SHARE;
