@@ -201,6 +201,7 @@ fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
         warn(format!("left out {words}: private files are known by their SHA-256 alone"));
     }
     match found.len() {
+        0 if !arguments.is_empty() => fail!(Usage, "no SHA-256 in it: 64 hexadecimal digits"),
         0 => fail!(Usage, "name a SHA-256, - or --within; all stored: behaview store list --json | behaview triage -"),
         all if all > MAX_FILES => {
             fail!(Usage, "{} files are more than {}", thousands(all as u64), thousands(MAX_FILES as u64))

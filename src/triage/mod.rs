@@ -133,9 +133,10 @@ impl TriagedFile {
         Ok(self)
     }
 
-    /// Whether more may be missing: a page to be requested may name any number of reports.
+    /// Whether more may be missing: an unread page may name any number of reports.
     pub fn is_open(&self) -> bool {
-        self.missing.iter().any(|request| matches!(request, Request::Behaviours { .. }))
+        let is_page = |request: &Request| matches!(request, Request::Behaviours { .. });
+        self.missing.iter().any(is_page) || self.more && self.unavailable.is_none()
     }
 
     /// Counts the artifacts that are not stored, by kind.

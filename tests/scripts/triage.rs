@@ -124,6 +124,24 @@ fn an_unread_page_makes_the_price_a_minimum() {
 }
 
 #[test]
+fn a_list_that_is_lost_makes_the_price_a_minimum() {
+    let file = "aa".repeat(32);
+    let list = serde_json::json!({
+        "data": [{"id": format!("{file}_Box-1794474840")}, {"id": format!("{file}_Tub-1794474840")}],
+        "links": {"next": "http://127.0.0.1/x?limit=40"},
+    });
+    let list = list.to_string();
+    let service = FakeService::new(move |_: &str| ("200 OK", "", list.clone()));
+    let cli = CliHarness::new();
+    cli.configure("listing = \"identifiers\"\n");
+    let set = format!("profiles.lab.{}", service.set);
+    let table = text(&cli.run(&["triage", "--set", &set, "--fetch", &file]));
+    assert!(table.contains("2 requests+") && table.contains("costs at least 2 requests in all"), "{table}");
+    cli.fails(&["triage"], 2, &["name a SHA-256"]);
+    cli.fails(&["triage", "/dev/null"], 2, &["no SHA-256"]);
+}
+
+#[test]
 fn fetched_files_are_compared_at_once() {
     let files = ["aa", "bb"].map(|pair| pair.repeat(32));
     for (behash, expected) in [("5ec8", 1), ("", 0)] {
