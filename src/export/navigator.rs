@@ -102,7 +102,10 @@ impl NavigatorLayers {
             (file.clone(), to_visible(tree.unwrap_or_else(|| opened.sandbox())).disarmed().into(), side)
         };
         match opened.report.index.sections.iter().any(is_tree) {
-            true => self.places.extend(opened.report.index.sections.iter().map(Some).map(place)),
+            true => {
+                let trees = opened.report.index.sections.iter().filter(|found| is_tree(found));
+                self.places.extend(trees.map(Some).map(place));
+            }
             false => _ = self.places.insert(place(None)),
         }
         let cut = opened.report.cut_lists_label(None).map(|cut| format!("{}: {cut}", opened.sandbox()));

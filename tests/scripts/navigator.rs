@@ -103,7 +103,7 @@ fn layers_have_the_tactics_and_domains_of_their_techniques() {
     let technique = |id: &str| format!(r#"{{"id":"{id}","signatures":[{{"severity":"INFO","description":"d"}}]}}"#);
     let tactic = |id: &str, of: &str| format!(r#"{{"id":"{id}","name":"x","techniques":[{of}]}}"#);
     let trees = format!(
-        r#"{{"data":{{"Box":{{"tactics":[{},{}]}},"Droid":{{"tactics":[{}]}}}}}}"#,
+        r#"{{"links":{{"self":"x"}},"data":{{"Box":{{"tactics":[{},{}]}},"Droid":{{"tactics":[{}]}}}}}}"#,
         tactic("TA0005", &[technique("T1055.012"), technique("T1027")].join(",")),
         tactic("TA0004", &technique("T1055.012")),
         tactic("TA0030", &technique("T1406"))

@@ -317,9 +317,10 @@ pub fn export_context(gateway: &Gateway, sources: &[ExportSource]) -> Result<Exp
     let mut reports = 0;
     for (subject, file) in fetched.map(|of| (subject(of), of.parts().file)).collect::<BTreeSet<_>>() {
         let pages = file.map_or_else(|| Ok(Vec::new()), |file| load_list(gateway, &file))?;
-        let end = pages.last().map(|(_, page)| &page.end);
-        let listed: usize = pages.iter().map(|(_, page)| page.entries.len()).sum();
-        reports += end.and_then(|end| end.count).unwrap_or(0).max(listed as u64);
+        let listed: HashSet<_> =
+            pages.iter().flat_map(|(_, page)| &page.entries).map(|entry| &entry.identifier).collect();
+        let total = pages.iter().rev().find_map(|(_, page)| page.end.count);
+        reports += total.unwrap_or(0).max(listed.len() as u64);
         calls.extend(gateway.store.calls_about(gateway.payer(), &subject)?.into_iter().map(|entry| {
             let is_certain = matches!(entry.state, State::Charged | State::Free | State::Unsent);
             PaidCall { sent: entry.at, what: entry.what, units: entry.counts_as, unit: entry.unit, is_certain }
