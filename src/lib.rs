@@ -63,7 +63,7 @@
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
-//! `prevalence` uses `report` and `text`, `triage` also `request` and `quota`; `app`, `view`,
+//! `prevalence` uses `report` and `text`, `triage` also `request`; `app`, `view`,
 //! `runtime` and `cli` show what both find.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
 //! `environment`, `files`, `log` and `text`. `clock`, `environment` and `files` use no other

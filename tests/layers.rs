@@ -25,7 +25,7 @@ prevalence: report text
 store: clock files prevalence request report quota text
 team: environment files prevalence quota report text
 gateway: log prevalence service store team request report quota text
-triage: quota report request text
+triage: report request text
 app: export prevalence quota report request text triage
 view: app prevalence quota report request text triage
 export: report text

@@ -62,6 +62,8 @@ pub struct CountedValue {
 pub struct HolderGroup {
     pub head: String,
     pub label: String,
+    /// The number of files that have it: too many are not listed.
+    pub files: usize,
     pub holders: Vec<(ValueHolder, String, bool)>,
 }
 
@@ -215,7 +217,10 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
         return model.say(match groups.first() {
             None => "Nothing in this row can be looked for in other files.".to_owned(),
             Some(group) if group.head == NEARLY_THE_SAME => format!("No other stored file {NEARLY_THE_SAME}."),
-            Some(_) => "No other stored file has it.".to_owned(),
+            Some(_) => match groups.iter().find(|group| group.files > 1) {
+                Some(group) => format!("The files that have it cannot be listed: {}.", group.label),
+                None => "No other stored file has it.".to_owned(),
+            },
         });
     }
     let mut rows = Vec::new();

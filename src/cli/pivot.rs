@@ -54,7 +54,7 @@ impl PivotArgs {
             if let Some(file) = Sha256::parse(value)
                 && !gateway.store.reports(&gateway.service, &file)?.is_empty()
             {
-                hint(format!("{} is a stored file itself: behaview triage shows what of it", file.short()));
+                hint(format!("{} is a stored file itself: behaview triage shows what is stored of it", file.short()));
             }
             let probe = Report::of_text(value);
             let mut found = probe.values_of(None, &StableBuildHasher, &Cancel::default())?;

@@ -86,7 +86,7 @@ commands! {
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         })] => Local(Model::open_stored);
     "triage" [key('#')] "triage", 6, KeyContexts::of(&[KeyContext::Start, KeyContext::List, KeyContext::Pane, KeyContext::Picker]),
-        "Rank all stored files, or those of the group's list: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
+        "Rank all stored files, or those of the group's list: verdict, rules that match, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
         if &[("no open list but that of what is stored or of the group, and a service", |m| {
             has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m) || is_over::<GroupView>(m))
         })] => Local(|m| triage::triage(m, group::shown_files(m)));

@@ -133,15 +133,18 @@ fn group(
         None => holder.identifier != origin.identifier,
     };
     let others = holders.into_iter().filter(is_other);
-    let label = counted.first().and_then(Prevalence::label).unwrap_or_default();
-    Ok(HolderGroup { head, label, holders: others.map(|other| opened(gateway, other, String::new())).collect() })
+    let counted = counted.first().copied().unwrap_or_default();
+    let label = counted.label().unwrap_or_default();
+    let holders = others.map(|other| opened(gateway, other, String::new())).collect();
+    Ok(HolderGroup { head, label, files: counted.files, holders })
 }
 
 fn twin_group(gateway: &Gateway, twins: Vec<Twin>) -> HolderGroup {
-    let label = count(twins.len() as u64, "file");
+    let files = twins.len();
+    let label = count(files as u64, "file");
     let holders = twins.into_iter().map(|twin| (twin.label(), twin.holder));
     let holders = holders.map(|(label, holder)| opened(gateway, holder, label)).collect();
-    HolderGroup { head: NEARLY_THE_SAME.to_owned(), label, holders }
+    HolderGroup { head: NEARLY_THE_SAME.to_owned(), label, files, holders }
 }
 
 /// A report with its description, and whether this profile can open it.
