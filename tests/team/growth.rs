@@ -115,7 +115,7 @@ fn growth_of_a_team_store_is_measured() {
     let Some(reports) = std::env::var("BEHAVIEW_TEAM_REPORTS").ok().map(|number| number.parse::<u64>().unwrap()) else {
         return println!("NOT tested: growth (BEHAVIEW_TEAM_REPORTS is a number of reports)");
     };
-    let Some(server) = own_server("-c max_connections=200 -c shared_buffers=512MB -c fsync=on -c max_wal_size=8GB")
+    let Some(server) = own_server("-c max_connections=300 -c shared_buffers=512MB -c fsync=on -c max_wal_size=8GB")
     else {
         return;
     };
