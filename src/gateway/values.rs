@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Gateway {
-    /// Shares the values of responses that are shared, up to one whose values cannot be counted now.
+    /// Shares the values of responses that are shared, up to one that cannot be counted now.
     pub(super) async fn share_values(&self, upload: &mut TeamUpload<'_>, keys: Vec<Vec<u8>>) -> Result<(), TeamError> {
         for key in keys {
             let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.clone());
@@ -22,7 +22,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Counts values as a sandbox sees them: among the stored files, or the team's if those are more.
+    /// Counts values as a sandbox sees them: among stored files, or the team's if those are more.
     pub async fn prevalence(&self, values: &[ValueHashes], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
         let mut counted = self.store.with_values(|index| index.prevalence(values, sandbox))?;
         let Some(team) = &self.team else { return Ok(counted) };

@@ -234,7 +234,7 @@ impl Submission {
 }
 
 impl ScanOptions {
-    /// Sets an option to typed text, if it is a value of it; an empty text leaves it to the installation.
+    /// Sets an option to typed text, if it is a value of it; without text the installation decides.
     pub fn set(&mut self, option: ScanOption, typed: &str) -> Result<(), String> {
         match option {
             ScanOption::Password => self.password = Password::new(typed.to_owned()),

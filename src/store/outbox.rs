@@ -1,5 +1,5 @@
-//! The outbox: responses and calls until they are shared with the team; with this machine's name and
-//! the projects of runs, which the team gets with the calls.
+//! The outbox: responses and calls until they are shared with the team; with this machine's name
+//! and the projects of runs, which the team gets with the calls.
 
 use super::Result;
 use super::ledger::{Payer, entries};

@@ -1,4 +1,4 @@
-//! The index of values: an SQLite database with the hashes of each report, sorted; adds and forgets.
+//! The index of values: a SQLite database with the sorted hashes of each report; adds, forgets.
 
 use crate::prevalence::{ReportFigures, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Sha256;

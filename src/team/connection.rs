@@ -38,8 +38,8 @@ impl Connection {
         question: impl Future<Output = Result<T, TeamError>>,
     ) -> Result<T, TeamError> {
         let Ok(answer) = timeout(limit, question).await else {
-            // The next question would wait for this answer, or for a connection that is lost without
-            // notice; not for one that is being opened.
+            // The next question would wait for this answer, or for a connection that is lost
+            // without notice; not for one that is being opened.
             self.client.try_lock().into_iter().for_each(|mut client| *client = None);
             let late = format!("no answer within {} ms, which team.timeout_ms sets", limit.as_millis());
             return self.noted(Err(TeamError::Unreachable(late)));

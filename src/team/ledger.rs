@@ -84,8 +84,8 @@ impl Team {
         rows.iter().map(cost).collect()
     }
 
-    /// Counts a call, by its number in the ledger of a machine, as `worst` units until
-    /// [`TeamUpload::add_calls`] has its cost; or returns the budgets, one of which does not allow it.
+    /// Counts a call, by its number in the ledger of a machine, as `worst` units until its cost is
+    /// added ([`TeamUpload::add_calls`]); or returns the budgets, one of which does not allow it.
     pub async fn reserve(
         &self,
         service: &str,

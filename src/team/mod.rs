@@ -301,7 +301,7 @@ impl Team {
         self.questions.forget_failure();
     }
 
-    /// Carries out a statement in any time, if the database is not silent; returns the rows it changed.
+    /// Carries out a statement in any time, if the database is not silent; returns its rows.
     async fn execute(&self, statement: &str, parameters: &[Parameter<'_>]) -> Result<u64, TeamError> {
         in_transfer(self.client().await?.execute_typed(statement, parameters)).await
     }

@@ -7,8 +7,8 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-/// Each version of the schema by the statements that make it from the one before; the last one makes
-/// what the sixth did again.
+/// Each version of the schema by the statements that make it from the one before; the last one
+/// makes what the sixth did again.
 const MIGRATIONS: [&str; 7] = [
     include_str!("schema.sql"),
     include_str!("ledger.sql"),

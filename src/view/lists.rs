@@ -1,4 +1,4 @@
-//! Rows of lists: palette, store, triage, group, costs, targets, indicators, artifacts; export form.
+//! Rows of lists: palette, store, triage, group, costs, targets, indicators, artifacts, export.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::list::{age, price_text, progress, since};

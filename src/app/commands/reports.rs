@@ -1,4 +1,4 @@
-//! Commands on reports, their rows and lists: panes, findings, comparison, export, artifacts, notes.
+//! Commands on reports, rows and lists: panes, findings, comparison, export, artifacts, notes.
 
 use crate::app::commands::Action::Local;
 use crate::app::commands::{

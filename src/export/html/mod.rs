@@ -31,7 +31,7 @@ const MAX_LISTED: usize = 500;
 
 struct HtmlReport<'a> {
     merged: MergedReports<'a>,
-    /// Numbers of the rows and indicators on the page, and of items of any kind that it only counts.
+    /// Numbers of the rows and indicators on the page, and of items that it only counts.
     listed: Cell<u64>,
     unlisted: Cell<u64>,
 }
