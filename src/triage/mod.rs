@@ -136,7 +136,7 @@ impl TriagedFile {
     /// Whether more may be missing: an unread page may name any number of reports.
     pub fn is_open(&self) -> bool {
         let is_page = |request: &Request| matches!(request, Request::Behaviours { .. });
-        self.missing.iter().any(is_page) || self.more && self.unavailable.is_none()
+        self.missing.iter().any(is_page) || self.more && (self.listed.is_some() || self.unavailable.is_none())
     }
 
     /// Counts the artifacts that are not stored, by kind.
