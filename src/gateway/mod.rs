@@ -68,8 +68,9 @@ pub struct Gateway {
     pub log: Log,
     pub clock: Clock,
     state: Mutex<RunState>,
-    /// Locked while responses are shared.
+    /// Locked while responses are shared, and while their values are.
     sharing: tokio::sync::Mutex<()>,
+    counting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -121,6 +122,7 @@ impl Gateway {
             log: Log::default(),
             state: Mutex::default(),
             sharing: tokio::sync::Mutex::default(),
+            counting: tokio::sync::Mutex::default(),
         }
     }
 

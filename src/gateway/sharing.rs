@@ -115,7 +115,9 @@ impl Gateway {
                     }
                 }
                 Ok(TeamAnswer::Claimed(claim)) => {
-                    self.state().claims.push(claim);
+                    let mut state = self.state();
+                    state.claims.push(claim);
+                    state.sending.push(key);
                     return Ok(None);
                 }
                 Ok(TeamAnswer::ReadOnly) => return Ok(None),
@@ -227,7 +229,6 @@ impl Gateway {
             // Another program with this store may have found no response to share.
             return self.record_unshared(&key);
         }
-        let _ = self.store.forget_unshared(&self.service, &key);
         self.release_claim(&key).await;
     }
 
@@ -241,27 +242,20 @@ impl Gateway {
         }
     }
 
-    fn is_claimed(&self, key: &[u8]) -> bool {
-        self.state().claims.iter().any(|claim| claim.is_for(key))
-    }
-
     /// Shares what is stored but not yet shared; returns a message once the team store is silent.
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
         let one = self.sharing.lock().await;
         let mut upload = team.upload();
         let mut shared_keys = Vec::new();
-        let mut keys = self.store.unshared(&self.service).ok()?;
-        // What colleagues wait for is first: a failure ends this.
-        keys.sort_by_key(|key| !self.is_claimed(key));
-        for key in keys {
+        for (record, key) in self.store.unshared(&self.service).ok()? {
             if self.state().sending.contains(&key) {
                 continue;
             }
             let shared = match self.store.own_response(&self.service, &key) {
                 Ok(Some((received, bytes))) => {
-                    // A colleague would pay for what is claimed again once this program has ended.
-                    let mut attempts = if self.is_claimed(&key) { ATTEMPTS } else { 0 };
+                    // A colleague would pay for what is claimed once this program has ended.
+                    let mut attempts = if self.state().claims.is_empty() { 0 } else { ATTEMPTS };
                     loop {
                         match upload.add(&self.service, &key, received, &bytes).await {
                             Err(why) if why.is_temporary() && pause(team, &mut attempts).await => {}
@@ -283,15 +277,16 @@ impl Gateway {
             if let Some(why) = shared.err().filter(TeamError::is_temporary) {
                 return self.team_notice(&why);
             }
-            let _ = self.store.forget_unshared(&self.service, &key);
+            let _ = self.store.forget_unshared(record, &key);
             shared_keys.push(key);
         }
         // What calls cost can wait: responses are free for others once they are shared.
         self.or_logged("calls not shared", self.share_calls(&mut upload).await);
         self.or_logged("notes not shared", self.share_notes(&mut upload).await);
         // The next response does not wait until values are counted.
-        drop(one);
-        self.or_logged("values not shared", self.share_values(&mut upload, shared_keys).await);
+        drop((one, upload));
+        let _one = self.counting.lock().await;
+        self.or_logged("values not shared", self.share_values(team, shared_keys).await);
         None
     }
 

@@ -4,14 +4,15 @@ use super::Gateway;
 use crate::prevalence::{Prevalence, ValueHolder};
 use crate::report::compare::ValueHashes;
 use crate::store::StoreError;
-use crate::team::{TeamError, TeamUpload};
+use crate::team::{Team, TeamError};
 use crate::text::Untrusted;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Gateway {
     /// Shares the values of responses that are shared, up to one that cannot be counted now.
-    pub(super) async fn share_values(&self, upload: &mut TeamUpload<'_>, keys: Vec<Vec<u8>>) -> Result<(), TeamError> {
+    pub(super) async fn share_values(&self, team: &Team, keys: Vec<Vec<u8>>) -> Result<(), TeamError> {
+        let mut upload = team.upload();
         for key in keys {
             let (store, service, of) = (Arc::clone(&self.store), self.service.clone(), key.clone());
             let found = tokio::task::spawn_blocking(move || store.values_of_report(&service, &of)).await;

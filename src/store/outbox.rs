@@ -31,33 +31,34 @@ pub struct UnsharedCalls {
 impl Store {
     /// Records that a response of a service is to be shared, as soon as it is stored.
     pub fn record_unshared(&self, service: &str, key: &[u8], session: &str) -> Result<()> {
-        let insert = "INSERT OR IGNORE INTO outbox (service, key) VALUES (?1, ?2)";
+        let insert = "INSERT OR REPLACE INTO outbox (service, key) VALUES (?1, ?2)";
         self.with_outbox(|transaction| {
             machine(transaction, session)?;
             transaction.execute(insert, params![service, key]).map(drop)
         })
     }
 
-    /// Returns the keys of the responses that are still to be shared, oldest first: of a list page
-    /// the reports that came with it, then the page.
-    pub fn unshared(&self, service: &str) -> Result<Vec<Vec<u8>>> {
+    /// Returns the keys of the responses that are still to be shared, each with its record, oldest
+    /// first: of a list page the reports that came with it, then the page.
+    pub fn unshared(&self, service: &str) -> Result<Vec<(i64, Vec<u8>)>> {
         let keys = self.with_outbox(|transaction| {
-            let mut select = transaction.prepare("SELECT key FROM outbox WHERE service = ?1 ORDER BY rowid")?;
-            select.query_map([service], |row| row.get(0))?.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
+            let mut select = transaction.prepare("SELECT rowid, key FROM outbox WHERE service = ?1 ORDER BY rowid")?;
+            let keys = select.query_map([service], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+            keys.collect::<rusqlite::Result<Vec<_>>>()
         })?;
         let mut unshared = Vec::new();
-        for key in keys {
+        for (record, key) in keys {
             let header = self.stored(self.report_files.header(&place(service, &key)))?;
-            unshared.extend(header.as_ref().map(ResponseHeader::report_keys).unwrap_or_default());
-            unshared.push(key);
+            let reports = header.as_ref().map(ResponseHeader::report_keys).unwrap_or_default();
+            unshared.extend(reports.into_iter().chain([key]).map(|key| (record, key)));
         }
         Ok(unshared)
     }
 
-    /// Records that a response is shared, or cannot be.
-    pub fn forget_unshared(&self, service: &str, key: &[u8]) -> Result<()> {
-        let delete = "DELETE FROM outbox WHERE service = ?1 AND key = ?2";
-        self.with_outbox(|transaction| transaction.execute(delete, params![service, key]).map(drop))
+    /// Records that a response is shared, or cannot be; not one that was received since.
+    pub fn forget_unshared(&self, record: i64, key: &[u8]) -> Result<()> {
+        let delete = "DELETE FROM outbox WHERE rowid = ?1 AND key = ?2";
+        self.with_outbox(|transaction| transaction.execute(delete, params![record, key]).map(drop))
     }
 
     /// Returns the bytes of a response from the service itself, and when it was received.
