@@ -1,7 +1,7 @@
 //! The HTML report: by its grammar, and in a real browser.
 
 use crate::export_formats::{FIXTURES, export, fixture};
-use crate::harness::{CliHarness, errors, main_file, run, text};
+use crate::harness::{CliHarness, FakeService, errors, main_file, run, text};
 use crate::markup::{elements, without_own};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -100,6 +100,24 @@ fn page_of_several_files_names_the_file_of_each_report() {
     assert!(page.contains(&of(other)) && page.contains(&of(&main_file())), "{page}");
     let markdown = text(&cli.run(&["export", other, &main_file(), "--to-block", "--format", "md", "--offline"]));
     assert!(markdown.contains(&format!("{}…{} ", &other[..8], &other[60..])), "{markdown}");
+}
+
+#[test]
+fn totals_of_any_size_are_told_and_no_overflow() {
+    let files = ["aa", "bb"].map(|pair| pair.repeat(32));
+    let answer = |path: &str| {
+        let file = if path.contains("aaaa") { "aa" } else { "bb" }.repeat(32);
+        let report = json!({"type": "private_file_behaviour", "id": format!("{file}_Box-1794474840"), "attributes": {"tags": ["T"]}});
+        ("200 OK", "", json!({"data": [report], "meta": {"count": u64::MAX}}).to_string())
+    };
+    let (cli, service) = (CliHarness::new(), FakeService::new(answer));
+    let set = format!("profiles.lab.{}", service.set);
+    let of = |command: &[&str]| cli.run(&[command, &["--set", &set, &files[0], &files[1]]].concat());
+    assert!(of(&["triage", "--fetch"]).status.success());
+    for format in ["html", "navigator"] {
+        let page = of(&["export", "--offline", "--format", format]);
+        assert!(page.status.success() && !page.stdout.is_empty(), "{page:?}");
+    }
 }
 
 /// A browser driven through a pipe by the DevTools protocol: JSON messages, ended by a zero byte.

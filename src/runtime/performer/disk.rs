@@ -314,13 +314,13 @@ pub fn export_context(gateway: &Gateway, sources: &[ExportSource]) -> Result<Exp
     let subject =
         |of: &Identifier| of.parts().file.map_or(of.as_bytes().into(), |file| file.as_str().as_bytes().to_vec());
     let mut calls = BTreeSet::new();
-    let mut reports = 0;
+    let mut reports = 0_u64;
     for (subject, file) in fetched.map(|of| (subject(of), of.parts().file)).collect::<BTreeSet<_>>() {
         let pages = file.map_or_else(|| Ok(Vec::new()), |file| load_list(gateway, &file))?;
         let listed: HashSet<_> =
             pages.iter().flat_map(|(_, page)| &page.entries).map(|entry| &entry.identifier).collect();
         let total = pages.iter().rev().find_map(|(_, page)| page.end.count);
-        reports += total.unwrap_or(0).max(listed.len() as u64);
+        reports = reports.saturating_add(total.unwrap_or(0).max(listed.len() as u64));
         calls.extend(gateway.store.calls_about(gateway.payer(), &subject)?.into_iter().map(|entry| {
             let is_certain = matches!(entry.state, State::Charged | State::Free | State::Unsent);
             PaidCall { sent: entry.at, what: entry.what, units: entry.counts_as, unit: entry.unit, is_certain }
