@@ -252,7 +252,7 @@ impl HtmlReport<'_> {
                     td.number { (thousands(marked(severity))) }
                 }
                 td.number { (thousands(opened.rows.len() as u64)) }
-                td {
+                td.time {
                     (Inert::of(&Untrusted::from(opened.source.origin.as_str())))
                     @if let Some(received) = opened.source.received { ", " (moment(received)) }
                 }
