@@ -28,7 +28,7 @@ use crate::store::{
 };
 use crate::team::{Team, TeamClaim};
 use jiff::{SignedDuration, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ struct RunState {
     /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,
     /// The keys of the responses that are sent for, and are to be shared.
-    sending: Vec<Vec<u8>>,
+    sending: HashSet<Vec<u8>>,
     /// What no colleague sends until it is shared.
     claims: Vec<TeamClaim>,
     /// Whether calls may spend the team's reserve for incidents.

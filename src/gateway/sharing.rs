@@ -117,7 +117,7 @@ impl Gateway {
                 Ok(TeamAnswer::Claimed(claim)) => {
                     let mut state = self.state();
                     state.claims.push(claim);
-                    state.sending.push(key);
+                    state.sending.insert(key);
                     return Ok(None);
                 }
                 Ok(TeamAnswer::ReadOnly) => return Ok(None),
@@ -212,7 +212,7 @@ impl Gateway {
     pub(super) fn note_sending(&self, request: &Request) {
         let Some((_, key)) = self.team_key(request) else { return };
         self.record_unshared(&key);
-        self.state().sending.push(key);
+        self.state().sending.insert(key);
     }
 
     fn record_unshared(&self, key: &[u8]) {
@@ -224,7 +224,7 @@ impl Gateway {
     /// Ends what [`Self::note_sending`] began; after a failed call colleagues may send it.
     pub(super) async fn note_sent(&self, request: &Request, is_stored: bool) {
         let Some((_, key)) = self.team_key(request) else { return };
-        self.state().sending.retain(|sent| *sent != key);
+        self.state().sending.remove(&key);
         if is_stored {
             // Another program with this store may have found no response to share.
             return self.record_unshared(&key);
