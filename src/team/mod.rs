@@ -276,6 +276,7 @@ impl Team {
         self.noted(client)
     }
 
+    /// Ends a question before a call that takes too long, with the time to connect.
     async fn in_time<T>(&self, question: impl Future<Output = Result<T, TeamError>>) -> Result<T, TeamError> {
         let answer = self.questions.in_time(self.timeout, question).await;
         self.noted(answer)
@@ -292,7 +293,14 @@ impl Team {
     /// Asks what no call waits for, so that neither its answer nor its failure delays a call.
     async fn ask_aside(&self, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
         self.questions.check()?;
-        let asked = async { rows(&*self.asides.client(&self.address).await?, question, parameters).await };
+        let asked = async {
+            let client = self.asides.client(&self.address).await?;
+            match client.query_typed(question, parameters).await.map_err(TeamError::from) {
+                // The tables are older than the question.
+                Err(TeamError::NoSchema) => Ok(Vec::new()),
+                rows => rows,
+            }
+        };
         self.asides.in_time(self.timeout, asked).await
     }
 
@@ -301,7 +309,7 @@ impl Team {
         self.questions.forget_failure();
     }
 
-    /// Carries out a statement in any time, if the database is not silent; returns its rows.
+    /// Carries out a statement in any time, if the database is not silent; returns how many rows.
     async fn execute(&self, statement: &str, parameters: &[Parameter<'_>]) -> Result<u64, TeamError> {
         in_transfer(self.client().await?.execute_typed(statement, parameters)).await
     }
@@ -472,14 +480,6 @@ impl Team {
 }
 
 type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
-
-/// Returns the rows of an answer; none if the tables are older than the question.
-async fn rows(client: &Client, question: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, TeamError> {
-    match client.query_typed(question, parameters).await.map_err(TeamError::from) {
-        Err(TeamError::NoSchema) => Ok(Vec::new()),
-        rows => rows,
-    }
-}
 
 async fn find(client: &Client, question: TeamQuestion<'_>) -> Result<Option<TeamCopy>, TeamError> {
     let parameters: [Parameter<'_>; 3] =

@@ -21,6 +21,7 @@ pub struct TeamUpload<'a> {
 }
 
 impl Team {
+    /// Returns a connection by which this user shares, not opened yet.
     pub fn upload(&self) -> TeamUpload<'_> {
         TeamUpload { team: self, client: None }
     }

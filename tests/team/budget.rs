@@ -113,3 +113,15 @@ fn unreachable_database_is_confirmed_in_the_app() {
     assert!(app.contains("Send and pay without the team") && cli.paid() == 1, "{app}");
     assert!(ana.run(&["list", &main_file(), "--refresh", "--set", "team.unreachable=go on"]).status.success());
 }
+
+#[test]
+fn call_that_cannot_be_counted_is_refused() {
+    let Some((cli, database, ana, _)) = team("uncounted") else { return };
+    let refuse = ["list", &main_file(), "--set", "team.unreachable=refuse"];
+    database.run("DROP TABLE behaview.budget CASCADE");
+    let refused = ana.run(&refuse);
+    assert!(errors(&refused).contains("lacks tables") && cli.paid() == 0, "{refused:?}");
+    // Tables of before budgets have no function that counts.
+    database.run("DROP FUNCTION behaview.reserve");
+    assert!(ana.run(&refuse).status.success() && cli.paid() == 1);
+}
