@@ -50,6 +50,9 @@ impl PivotArgs {
         let mut forms: Vec<_> = self.values.iter().flat_map(|value| [value.clone(), text::refanged(value)]).collect();
         let mut known = HashSet::new();
         forms.retain(|form| known.insert(form.clone()));
+        if forms.iter().any(|form| form.trim().is_empty()) {
+            fail!(Usage, "a value without text is none: quote it, or name another");
+        }
         for value in &forms {
             if let Some(file) = Sha256::parse(value)
                 && !gateway.store.reports(&gateway.service, &file)?.is_empty()

@@ -57,6 +57,7 @@ fn values_lead_to_the_files_that_have_them() {
         assert!(text(&cli.run(&["pivot", defanged])).contains("c2.example"), "{defanged}");
     }
     cli.fails(&["pivot", &one], 5, &["is a stored file itself"]);
+    cli.fails(&["pivot", " "], 2, &["without text"]);
     // The index is a cache: one that is damaged is made again.
     std::fs::write(store(&cli).join("values.db"), "no database".repeat(500)).unwrap();
     let find = || assert!(text(&cli.run(&["pivot", "c2.example"])).contains("in 1 of 2 stored files"));
