@@ -87,7 +87,7 @@ impl DrawList for TriagedFiles {
     }
 
     fn progress_text(list: &TriageList) -> Option<&'static str> {
-        (list.source.of.is_none_or(|of| list.counts().1 < of)).then_some("looking")
+        (!list.source.is_complete()).then_some("looking")
     }
 
     fn absent(list: &TriageList, _: &Model) -> String {

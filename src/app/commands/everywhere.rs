@@ -97,7 +97,7 @@ commands! {
         })] => Local(triage::open_triaged);
     "fetch-triaged" [key('A')] "fetch missing", 2, PICKER,
         "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
-        if &[("a triage with something to request, and no other requests in sequence", |m| {
+        if &[("a complete triage with something to request, and no other requests in sequence", |m| {
             m.calls.batch().is_none() && !triage::cheapest(m).is_empty()
         })] => Action::Each { requests: triage::cheapest, price: triage::price_of_cheapest, begin: triage::confirm_fetch };
     "sort-stored" [key('O')] "sort", 2, PICKER,

@@ -42,6 +42,13 @@ impl ListSource for TriagedFiles {
     }
 }
 
+impl TriagedFiles {
+    /// Returns whether every file is evaluated: before that its price is one of a part.
+    pub fn is_complete(&self) -> bool {
+        self.of.is_some_and(|of| self.rows.len() >= of)
+    }
+}
+
 impl TriageList {
     /// Takes evaluated files in the place of earlier ones; a moved cursor stays on its file.
     fn take(&mut self, found: Vec<TriagedFile>, of: usize, entitled: &Entitlements) {
@@ -107,7 +114,8 @@ pub(crate) fn open_triaged(model: &mut Model) {
 /// Returns the cheapest missing questions of the shown files: unread lists, else reports.
 pub(crate) fn cheapest(model: &Model) -> Vec<Request> {
     let mut known = HashSet::new();
-    let files = model.overlays.top_as::<TriageList>().into_iter().flat_map(|list| list.shown(0));
+    let list = model.overlays.top_as::<TriageList>().filter(|list| list.source.is_complete());
+    let files = list.into_iter().flat_map(|list| list.shown(0));
     let mut requests: Vec<_> = files.flat_map(|file| &file.missing).filter(|request| known.insert(*request)).collect();
     let is_list = |request: &&Request| matches!(request, Request::Behaviours { .. });
     if requests.iter().any(is_list) {
