@@ -260,12 +260,15 @@ fn key_pressed_before_its_price_does_not_pay() {
     assert!(tui.screen().contains("enter came before its price was on the screen"), "{}", tui.screen());
     assert_eq!(tui.paid_calls(), 0);
     // What costs nothing needs no such care.
-    tui.session.take(TerminalEvent::KeyInput("?".parse().unwrap(), 0));
+    tui.session.take(TerminalEvent::KeyInput("$".parse().unwrap(), 0));
     tui.rest();
-    let of_help = tui.session.frame.load(Ordering::SeqCst);
+    let of_page = tui.session.frame.load(Ordering::SeqCst);
+    assert!(!tui.screen().contains("1 request: enter"), "{}", tui.screen());
     tui.keys("esc");
-    // Now it is on the screen; this frame showed help in its place.
-    tui.session.take(enter(of_help));
+    // Now it is on the screen; this frame showed a page in its place.
+    tui.session.take(enter(of_page));
+    tui.rest();
+    assert!(tui.screen().contains("enter came before its price was on the screen"), "{}", tui.screen());
     assert_eq!(tui.paid_calls(), 0);
     tui.session.take(enter(tui.session.frame.load(Ordering::SeqCst)));
     tui.rest();
